@@ -1,11 +1,11 @@
 """Calipers measures the retriever of a RAG pipeline.
 
-It tells you how good your retriever is, at which k, why it fails, whether the change helped,
-and stops the build when it did not.
+It tells you how good your retriever is, at which k, why it fails, whether the change
+helped, and stops the build when it did not.
 
-Everything is loaded when first used: importing this package costs next to nothing, and the
-one-query functions need nothing but the standard library. ``__init__.pyi``, which editors and type
-checkers read, is written from this table by ``tools/write_stub.py``.
+Everything is loaded when first used: importing this package costs next to nothing, and
+the one-query functions need nothing but the standard library. ``__init__.pyi``, which
+editors and type checkers read, is written from this table by ``tools/write_stub.py``.
 """
 
 from functools import cache

@@ -43,13 +43,13 @@ class Config:
     """Not checked here: its user checks the keys."""
 
     def filled(
-        self, given: Mapping[str, Any], keys: Mapping[str, str], *, gate: bool = False
+        self, keywords: Mapping[str, Any], keys: Mapping[str, str], *, gate: bool = False
     ) -> dict[str, Any]:
         """The file's values for keywords that are not given; ``keys`` are their keys in the file.
 
-        If any input is given, no other is taken from the file, as they may not belong together.
-        But a run alone is scored against the file's ground truth, and a retriever gets its
-        questions.
+        If any input is given, no other is taken from the file, as they may not belong
+        together. But a run alone is scored against the file's ground truth, and a
+        retriever gets its questions.
 
         >>> keys = {"ground_truth": "ground-truth", "run": "run", "by": "by"}
         >>> file = Config(shared={"ground-truth": "a.json", "run": "old.json", "by": "type"})
@@ -59,17 +59,17 @@ class Config:
         {'by': 'type'}
         """
         file = {**self.shared, **(self.gate if gate else {})}
-        inputs = [name for name in INPUTS if name in given]
+        inputs = [name for name in INPUTS if name in keywords]
         others = {"retriever": RESULTS, "run": ("data", *RESULTS)}
         for name in others.get("".join(inputs), INPUTS) if inputs else ():
             file.pop(_key(name), None)
         if os.environ.get(STORE, "").strip():
             file.pop("store", None)
-        found = {name: key.removeprefix(f"{GATE}.") for name, key in keys.items()}
+        key_of = {name: key.removeprefix(f"{GATE}.") for name, key in keys.items()}
         return {
             name: file[key]
-            for name, key in found.items()
-            if key in file and name not in given
+            for name, key in key_of.items()
+            if key in file and name not in keywords
         }
 
 
@@ -120,8 +120,8 @@ def _refuse_stranger(path: Path, here: Path) -> None:
         mine.add(here.stat().st_uid)
     if path.stat().st_uid not in mine:
         raise InvalidInput(
-            f"{path} belongs to another user and may run code. Look at it, and if you trust it "
-            f"name it yourself: --config {join_words([str(path)])}"
+            f"{path} belongs to another user and may run code. Look at it, and if you "
+            f"trust it name it yourself: --config {join_words([str(path)])}"
         )
 
 
@@ -141,8 +141,8 @@ def read_config(path: str | Path) -> Config:
         raise UnreadableFile(f"{path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError:
         raise UnreadableFile(
-            f"{path} is not in UTF-8, as TOML must be; save it as UTF-8 (PowerShell: Set-Content "
-            "-Encoding utf8)."
+            f"{path} is not in UTF-8, as TOML must be; save it as UTF-8 (PowerShell: "
+            "Set-Content -Encoding utf8)."
         ) from None
     except (
         ValueError,
@@ -189,31 +189,33 @@ def _checked(outer: Mapping[str, Any], inner: Mapping[str, Any], path: Path) -> 
 def _declared(table: str) -> dict[str, list[Argument]]:
     """The arguments that loaded operations take from a table of the file, by key.
 
-    The table of an operation overrides the top level, and may have every key that it takes.
+    The table of an operation overrides the top level, and may have every key that it
+    takes.
     """
-    found: dict[str, list[Argument]] = {}
-    for name, one in OPERATIONS.items():
-        for argument in arguments(one.function).values():
+    takers: dict[str, list[Argument]] = {}
+    for name, operation in OPERATIONS.items():
+        for argument in arguments(operation.function).values():
             place, _, key = (argument.setting or Setting("")).file.rpartition(".")
             if key and (place == table or name == table):
-                found.setdefault(key, []).append(argument)
-    return found
+                takers.setdefault(key, []).append(argument)
+    return takers
 
 
 def _values(
     table: Mapping[str, Any], known: Mapping[str, list[Argument]], path: Path, place: str
 ) -> dict[str, Any]:
     result: dict[str, Any] = {}
-    for given, value in table.items():
-        name = _key(given)
+    for written, value in table.items():
+        name = _key(written)
         if name not in known:
             words = [*sorted(known), *(() if place else (GATE, GRID))]
             raise InvalidInput(
-                f"{path} has the key {place + given!r}, which means nothing to Calipers; the keys "
-                f"there are {', '.join(words)}.{did_you_mean(name, words)}"
+                f"{path} has the key {place + written!r}, which means nothing to "
+                "Calipers; the keys there are "
+                f"{', '.join(words)}.{did_you_mean(name, words)}"
             )
         result[name] = _value(
-            known[name], value, f"The key {place}{given} of {path}", path
+            known[name], value, f"The key {place}{written} of {path}", path
         )
     return result
 
@@ -226,14 +228,15 @@ def _value(takers: Sequence[Argument], value: Any, where: str, path: Path) -> An
     if is_path and not isinstance(value, str):
         raise InvalidInput(f"{where} is {value!r:.60}; it must be a text.")
     refusals = []
-    for one in takers:
+    for argument in takers:
         try:
-            value = convert(one, value, where)
+            value = convert(argument, value, where)
             break
         except InvalidInput as error:
             refusals.append(error)
     else:
-        # The longest message lists most of what is allowed, whatever the order of loading.
+        # The longest message lists most of what is allowed, whatever the order of
+        # loading.
         raise max(refusals, key=lambda error: len(str(error)))
     # A history or a baseline may also be an address or a reference instead of a path.
     if is_path and "://" not in value and not value.startswith("@"):
@@ -246,8 +249,8 @@ def inside(value: str, path: Path, where: str) -> str:
     folder = path.parent.resolve()
     if not (folder / value).resolve().is_relative_to(folder):
         raise InvalidInput(
-            f"{where} is {value!r:.200}; what is written stays inside of {folder}. Name a file "
-            "there, or another on the command line."
+            f"{where} is {value!r:.200}; what is written stays inside of {folder}. Name "
+            "a file there, or another on the command line."
         )
     return value
 
@@ -278,8 +281,12 @@ def without_cutoffs(metrics: Any, k: list[int]) -> list[str]:
     """The metrics of the settings file without cut-offs, for the k of the command line."""
     from calipers.measures.spec import parse
 
-    found = parse(metrics, k)
-    return list(dict.fromkeys(str(one) if one.k is None else one.stem for one in found))
+    parsed = parse(metrics, k)
+    return list(
+        dict.fromkeys(
+            str(metric) if metric.k is None else metric.stem for metric in parsed
+        )
+    )
 
 
 def runs_code(retriever: Any) -> bool:

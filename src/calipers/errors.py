@@ -35,14 +35,14 @@ class CalipersError(Exception):
         import traceback
 
         ours = __file__.removesuffix("errors.py")
-        asked = None
+        caller = None
         for frame in traceback.extract_tb(self.__traceback__):
             if frame.filename.startswith(ours):
                 break
-            asked = frame
+            caller = frame
         lines = [f"{type(self).__name__}: {self}"]
-        if asked is not None and asked.line:
-            lines += ["", f"line {asked.lineno}:  {asked.line}"]
+        if caller is not None and caller.line:
+            lines += ["", f"line {caller.lineno}:  {caller.line}"]
         return lines
 
 
@@ -86,14 +86,16 @@ def is_command_line() -> bool:
 
 
 LOOK = "\n  "
-"""What stands before each further line of a message: what a proposed mapping would mean."""
+"""What stands before each further line of a message: what a proposed mapping would
+mean."""
 
 
 class Unclear(InvalidInput):
     """Data that could mean two things, or whose parts nobody named.
 
-    ``options`` are mappings of fields to columns that may settle it. They are tried before one of
-    them is shown (``io.tables.propose``); ``otherwise`` is said where none of them can be read.
+    ``options`` are mappings of fields to columns that may settle it. They are tried
+    before one of them is shown (``io.tables.propose``); ``otherwise`` is said where none
+    of them can be read.
     """
 
     def __init__(
@@ -185,40 +187,43 @@ def said_by(error: BaseException) -> str:
 def as_sentence(error: BaseException) -> CalipersError | None:
     """Translate an error of the system or the interpreter; None if it is a bug of ours.
 
-    Every operation and the command line use it, so that a name that is too long, a full disk or
-    a value that is nested too deeply gets a clear message everywhere.
+    Every operation and the command line use it, so that a name that is too long, a full
+    disk or a value that is nested too deeply gets a clear message everywhere.
 
     >>> str(as_sentence(RecursionError()))[:43]
     'A value in the input is nested too deeply: '
     """
     if isinstance(error, RecursionError):
         return InvalidInput(
-            "A value in the input is nested too deeply: found lists or mappings inside each other "
-            "by the hundreds; no format has more than a dozen levels, so write the input again."
+            "A value in the input is nested too deeply: found lists or mappings inside "
+            "each other by the hundreds; no format has more than a dozen levels, so "
+            "write the input again."
         )
     if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
         return InvalidInput(
-            "There is not enough memory for this input; give a smaller one, or take a larger "
-            "machine."
+            "There is not enough memory for this input; give a smaller one, or take a "
+            "larger machine."
         )
     if type(error).__name__ == "PanicException":
         return UnreadableFile(
             "A table of the input cannot be read: the table library gave up on it "
-            f"({str(error).partition(chr(10))[0][:200]}); write it again with another program."
+            f"({str(error).partition(chr(10))[0][:200]}); write it again with another "
+            "program."
         )
     if isinstance(error, OSError):
         where = os.fsdecode(error.filename) if error.filename else "Standard output"
         return UnreadableFile(
-            f"{where[:300]} cannot be used: {error.strerror or error}; check the name and the disk."
+            f"{where[:300]} cannot be used: {error.strerror or error}; check the name "
+            "and the disk."
         )
     if isinstance(error, ValueError) and "null byte" in str(error):
         return InvalidInput(
             "The name of a file holds a NUL character, which no file has; name another."
         )
     if isinstance(error, UnicodeDecodeError):
-        found = f" (byte {error.object[error.start]:#04x})"
+        wrong_byte = f" (byte {error.object[error.start]:#04x})"
         return UnreadableFile(
-            f"A text in the input is not valid UTF-8{found}; save the file as UTF-8."
+            f"A text in the input is not valid UTF-8{wrong_byte}; save the file as UTF-8."
         )
     if isinstance(error, UnicodeEncodeError):
         return InvalidInput(

@@ -1,7 +1,8 @@
 """Metrics for one query, in plain Python: `recall_at_k(retrieved, ground_truth, k)` and others.
 
-`retrieved` is what came back, best first; `ground_truth` is what should have come back: a dict
-of grades (0 or less means judged and not relevant), or a list or set where all grades are 1.
+`retrieved` is what came back, best first; `ground_truth` is what should have come back: a
+dict of grades (0 or less means judged and not relevant), or a list or set where all
+grades are 1.
 
 What is in `retrieved` decides how the two are compared, unless `by` says it:
 
@@ -11,15 +12,17 @@ What is in `retrieved` decides how the two are compared, unless `by` says it:
   spacing and invisible characters do not matter, case does (see `calipers.text.normalise`);
 - objects or dicts with an id (`id`, `_id`, `id_` or `metadata["id"]`) and no text match by id.
 
-`by="text"` takes strings in `retrieved` as texts; `by="id"` takes the ids of objects that also
-have a text. What would be a misleading 0 is an error: a ground truth that names the id of a
-result with a text, and a target of several words inside a result that was taken as an id.
+`by="text"` takes strings in `retrieved` as texts; `by="id"` takes the ids of objects that
+also have a text. What would be a misleading 0 is an error: a ground truth that names the
+id of a result with a text, and a target of several words inside a result that was taken
+as an id.
 
-An id or a text that comes back twice occupies its rank and earns nothing the second time. With
-texts, one result can hold several targets and several results the same one: precision counts
-results that hold any target and recall counts targets held by any result, while average
-precision and nDCG give each found target a position of its own, the first free one at or after its
-first rank, the best grade first. No value exceeds 1, and an empty ground truth gives 0.0.
+An id or a text that comes back twice occupies its rank and earns nothing the second time.
+With texts, one result can hold several targets and several results the same one:
+precision counts results that hold any target and recall counts targets held by any
+result, while average precision and nDCG give each found target a position of its own, the
+first free one at or after its first rank, the best grade first. No value exceeds 1, and
+an empty ground truth gives 0.0.
 """
 
 import math
@@ -72,18 +75,18 @@ class _Query(NamedTuple):
 
     def claims(self) -> list[tuple[int, float]]:
         """The positions at which targets are credited, in order, with their grades."""
-        found: dict[int, int] = {}
+        first_rank: dict[int, int] = {}
         for rank, targets in enumerate(self.held, 1):
             for target in targets:
-                found.setdefault(target, rank)
+                first_rank.setdefault(target, rank)
         paid: dict[int, float] = {}
-        for target in sorted(found, key=lambda target: -self.grades[target]):
-            position = found[target]
+        for target in sorted(first_rank, key=lambda target: -self.grades[target]):
+            position = first_rank[target]
             while position in paid:
                 position += 1
             paid[position] = self.grades[target]
         return sorted(
-            one for one in paid.items() if self.cut is None or one[0] <= self.cut
+            claim for claim in paid.items() if self.cut is None or claim[0] <= self.cut
         )
 
 
@@ -164,7 +167,8 @@ def average_precision(
 ) -> float:
     """Precision at each position of a found target, summed, over the number of relevant targets.
 
-    Targets that were not found stay in the denominator, also when k is smaller than their number.
+    Targets that were not found stay in the denominator, also when k is smaller than their
+    number.
 
     >>> average_precision(["a", "x", "x2", "b"], ["a", "b"])
     0.75
@@ -187,8 +191,9 @@ def ndcg_at_k(
 ) -> float:
     """Discounted gain of the first k ranks over that of the best possible first k.
 
-    The best possible order is made of the whole ground truth, found or not. A target is worth
-    its grade (`gain="linear"`) or 2^grade - 1 (`gain="exp"`), divided by log2(rank + 1).
+    The best possible order is made of the whole ground truth, found or not. A target is
+    worth its grade (`gain="linear"`) or 2^grade - 1 (`gain="exp"`), divided by log2(rank
+    + 1).
 
     >>> ndcg_at_k(["b", "a"], {"a": 3, "b": 1}, 2) == (1 + 3 / math.log2(3)) / (
     ...     3 + 1 / math.log2(3)
@@ -205,7 +210,8 @@ def ndcg_at_k(
     best = max(query.grades)
 
     def discounted(rank: int, grade: float) -> float:
-        # Relative to the best grade, so that neither huge nor tiny grades leave the float range.
+        # Relative to the best grade, so that neither huge nor tiny grades leave the float
+        # range.
         if gain == "linear":
             return grade / best / math.log2(rank + 1)
         return (
@@ -228,8 +234,8 @@ def confusion_at_k(
 ) -> Confusion:
     """Count targets found and missed, and ranks within k that hold none (copies included).
 
-    `tn`, the items neither relevant nor returned, needs the number of items in the corpus; with
-    it the four counts add up to that number.
+    `tn`, the items neither relevant nor returned, needs the number of items in the
+    corpus; with it the four counts add up to that number.
 
     >>> confusion_at_k(["a", "x", "b"], ["a", "b", "c"], 3, corpus_size=100)
     Confusion(tp=2, fp=1, fn=1, tn=96)
@@ -243,13 +249,14 @@ def confusion_at_k(
     size = _whole("corpus_size", corpus_size)
     if query.by_text:
         raise InvalidInput(
-            "corpus_size cannot be used with texts: how many items of the corpus hold a target "
-            "is not known. Leave it out, or match by ids."
+            "corpus_size cannot be used with texts: how many items of the corpus hold a "
+            "target is not known. Leave it out, or match by ids."
         )
     if size < tp + fp + fn:
         raise InvalidInput(
-            f"corpus_size is too small: found {size}, but the first k results and the ground truth "
-            f"alone make {tp + fp + fn}. Pass the number of items in the whole corpus."
+            f"corpus_size is too small: found {size}, but the first k results and the "
+            f"ground truth alone make {tp + fp + fn}. Pass the number of items in the "
+            "whole corpus."
         )
     return Confusion(tp, fp, fn, size - tp - fp - fn)
 
@@ -263,8 +270,8 @@ def _read(
     items = _listed("retrieved", retrieved)
     if isinstance(retrieved, Mapping | set | frozenset):
         raise InvalidInput(
-            f"retrieved has no order: found a {type(retrieved).__name__}; ranks need a list. "
-            "Pass a list, best result first."
+            f"retrieved has no order: found a {type(retrieved).__name__}; ranks need a "
+            "list. Pass a list, best result first."
         )
     depth = max(len(items), 1) if k is None else k
     grades = _grades(ground_truth)
@@ -300,14 +307,14 @@ def _texts(items: list[object], by: By) -> list[str] | None:
         )
         if (at := next(nameless, None)) is not None:
             raise InvalidInput(
-                f"by='id' needs an id for every result: retrieved[{at}] is {short(items[at])}, a "
-                "text without one. Pass ids, or match by='text'."
+                f"by='id' needs an id for every result: retrieved[{at}] is "
+                f"{short(items[at])}, a text without one. Pass ids, or match by='text'."
             )
         return None
-    found = [item if isinstance(item, str) else text_of(item) for item in items]
-    texts = [text for text in found if text is not None]
-    if len(texts) < len(found):
-        without = found.index(None)
+    item_texts = [item if isinstance(item, str) else text_of(item) for item in items]
+    texts = [text for text in item_texts if text is not None]
+    if len(texts) < len(item_texts):
+        without = item_texts.index(None)
         raise InvalidInput(
             f"by='text' needs a text for every result: retrieved[{without}] is "
             f"{short(items[without])}. Pass strings, or objects with a text."
@@ -328,9 +335,9 @@ def _refuse_texts(ids: list[object], relevant: Mapping[object, float]) -> None:
         at = next((at for at, text in enumerate(texts) if target in text), None)
         if at is not None:
             raise InvalidInput(
-                f"No id of the ground truth was returned, but the text {short(phrase)} stands "
-                f"inside retrieved[{at}]. Pass by='text' to match by text, or by='id' if they are "
-                "ids."
+                f"No id of the ground truth was returned, but the text {short(phrase)} "
+                f"stands inside retrieved[{at}]. Pass by='text' to match by text, or "
+                "by='id' if they are ids."
             )
 
 
@@ -361,10 +368,10 @@ def _listed(name: str, values: object) -> list[Any]:
         getattr(values, "shape", None) == ()
     )  # A zero-dimensional array is not a list.
     if isinstance(values, str | bytes) or not isinstance(values, Iterable) or single:
-        said = (
+        sentence = (
             f"{name} is not a list: found {short(values)}. Put a single value in a list."
         )
-        raise InvalidInput(said)
+        raise InvalidInput(sentence)
     return list(values)
 
 
@@ -377,8 +384,8 @@ def _hashed(where: str, value: object) -> object:
         if value is not None:
             return value
     raise InvalidInput(
-        f"{where} is not an id: found {short(value)}. Pass a string or a number, or in retrieved "
-        "an object with a text or an id."
+        f"{where} is not an id: found {short(value)}. Pass a string or a number, or in "
+        "retrieved an object with a text or an id."
     )
 
 
@@ -414,8 +421,9 @@ def _refuse_ids_of(
         own = _id_of(item)
         if isinstance(own, str) and own in grades and own != text:
             raise InvalidInput(
-                f"ground_truth names an id, but retrieved is matched by text: {short(own)} is the "
-                f"id of retrieved[{at}]. Pass the ids alone: [item.id for item in retrieved]."
+                "ground_truth names an id, but retrieved is matched by text: "
+                f"{short(own)} is the id of retrieved[{at}]. Pass the ids alone: "
+                "[item.id for item in retrieved]."
             )
 
 
@@ -431,6 +439,7 @@ def _refuse_other_kind(ids: list[object], grades: Mapping[object, float]) -> Non
         and {kind(name) for name in ids}.isdisjoint(kind(name) for name in grades)
     ):
         raise InvalidInput(
-            f"retrieved and ground_truth hold different kinds of ids: {short(ids[0])} in one, "
-            f"{short(next(iter(grades)))} in the other; they can never be equal. Convert one."
+            f"retrieved and ground_truth hold different kinds of ids: {short(ids[0])} in "
+            f"one, {short(next(iter(grades)))} in the other; they can never be equal. "
+            "Convert one."
         )

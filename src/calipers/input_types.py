@@ -27,7 +27,8 @@ else:
     Scores = known_as("calipers.model.scores.Scores")
 
 PathText = str | os.PathLike[str]
-"""The path of a file or folder, "-" for standard input, or a reference such as "@nightly"."""
+"""The path of a file or folder, "-" for standard input, or a reference such as
+"@nightly"."""
 
 
 class TableLike(Protocol):
@@ -40,7 +41,8 @@ class TableLike(Protocol):
 
 
 ByQuery = Mapping[Any, Mapping[Any, float] | Collection[object]]
-"""For each query its items with their scores or grades, or its items alone; ids may be numbers."""
+"""For each query its items with their scores or grades, or its items alone; ids may be
+numbers."""
 
 
 class DatasetLike(Protocol):
@@ -58,17 +60,22 @@ Records = Sequence[object] | Iterator[object] | DatasetLike
 GroundTruthInput = PathText | GroundTruth | Dataset | ByQuery | Records | TableLike
 """What should be found: a file, a mapping of queries to items, records or a table."""
 RunInput = PathText | Run | Dataset | ByQuery | Records | TableLike
-"""What a retriever returned: a file, a mapping of queries to items, records or a table."""
+"""What a retriever returned: a file, a mapping of queries to items, records or a
+table."""
 DataInput = PathText | Matched | Dataset | Scores | ByQuery | Records | TableLike
-"""Ground truth and results together: a pair that ``read`` made, a file, records or a table."""
+"""Ground truth and results together: a pair that ``read`` made, a file, records or a
+table."""
 SystemInput = PathText | Run | Matched | Dataset | Scores | ByQuery | Records | TableLike
-"""One system to compare: a run, a pair, scores, or the file or reference of one of them."""
+"""One system to compare: a run, a pair, scores, or the file or reference of one of
+them."""
 SystemsInput = Mapping[str, SystemInput] | Sequence[SystemInput]
 """Several systems by name, or paths, which are named after their files."""
 CorpusInput = PathText | Mapping[Any, str] | Records | TableLike
-"""The documents that are searched: a folder, a file, a mapping of ids to texts, records."""
+"""The documents that are searched: a folder, a file, a mapping of ids to texts,
+records."""
 QuestionsInput = PathText | GroundTruth | Mapping[Any, str] | Records | TableLike
-"""Questions to ask: a file, a ground truth, a mapping of ids to texts, a list of texts."""
+"""Questions to ask: a file, a ground truth, a mapping of ids to texts, a list of
+texts."""
 
 
 class HasInvoke(Protocol):
@@ -99,14 +106,15 @@ class HasSearch(Protocol):
 
 
 RetrieverInput = str | Callable[..., object] | HasInvoke | HasRetrieve | HasSearch
-"""A live retriever: a function of (query, k), an object that retrieves, or a text that names one:
-package.module:function, an address, cmd:command or mcp:server#tool."""
+"""A live retriever: a function of (query, k), an object that retrieves, or a text that
+names one: package.module:function, an address, cmd:command or mcp:server#tool."""
 ColumnsInput = (
     Mapping[str, str | Sequence[str] | Mapping[str, float]]
     | str
     | Sequence[str]
     | Columns
 )
-"""Which column is what: a mapping such as {"item": "expected_ids"}, or "item=expected_ids"."""
+"""Which column is what: a mapping such as {"item": "expected_ids"}, or
+"item=expected_ids"."""
 MetricsInput = str | Iterable[str | Metric]
 """Metrics by name, such as "recall@10,ndcg@5", or as values."""

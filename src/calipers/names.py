@@ -1,9 +1,10 @@
 """The names of Calipers' fields in other tools: one table for every reader.
 
 Each tuple begins with the usual name; the first one present counts. A name can mean two
-things in two places (``doc_id`` is the item of a judgement and the document of a chunk), so the
-names are listed for three kinds of rows: a returned document, a chunk of a corpus, and a row of
-a table with one result or judgement each. What means the same everywhere is written once.
+things in two places (``doc_id`` is the item of a judgement and the document of a chunk),
+so the names are listed for three kinds of rows: a returned document, a chunk of a corpus,
+and a row of a table with one result or judgement each. What means the same everywhere is
+written once.
 """
 
 import re
@@ -36,8 +37,8 @@ _TEXTS = (
     "snippet",
 )
 _DOCUMENTS = words_in(
-    "document document_id doc_id docid doc ref_doc_id source_id source path file_path file_name "
-    "file filename url corpus_id"
+    "document document_id doc_id docid doc ref_doc_id source_id source path file_path "
+    "file_name file filename url corpus_id"
 )
 _STARTS = (
     "start",
@@ -56,8 +57,8 @@ RESULT: Mapping[str, tuple[str, ...]] = {
         "datapointId",
     ),
     "score": words_in(
-        "score _score score_ @search.score similarity relevance_score _relevance_score relevance "
-        "distance _distance"
+        "score _score score_ @search.score similarity relevance_score _relevance_score "
+        "relevance distance _distance"
     ),
     "text": _TEXTS,
     "document": _DOCUMENTS,
@@ -67,7 +68,8 @@ RESULT: Mapping[str, tuple[str, ...]] = {
     "page": ("page_label", "page_number", "page", "page_no"),
     "title": ("title",),
 }
-"""Fields of a document that a retriever returns: an object of a library, or a dictionary."""
+"""Fields of a document that a retriever returns: an object of a library, or a
+dictionary."""
 METADATA = words_in("metadata meta payload _source entity properties fields _additional")
 """Where such a document keeps its metadata."""
 SCORE_IN_METADATA = ("score", "relevance_score")
@@ -76,15 +78,16 @@ WRAPPED = ("node", "document", "doc", "chunk", "item", "base", "datapoint")
 """Fields that may hold the document itself, beside its score."""
 LISTS = words_in(
     "retrieved results hits documents matches items nodes points chunks data docs "
-    "retrieved_contexts source_documents contexts context passages result objects children "
-    "neighbors source_nodes retrieved_context retrieval_context value"
+    "retrieved_contexts source_documents contexts context passages result objects "
+    "children neighbors source_nodes retrieved_context retrieval_context value"
 )
 """Keys of the list of documents in a response."""
 HOLDERS = ("response", "root")
 """Keys, besides those above, that may wrap such a list."""
 EXPECTED = words_in(
     "ground_truth expected expected_ids relevant relevant_ids reference_ids "
-    "expected_retrieved_context reference_contexts expected_documents documents contexts ids"
+    "expected_retrieved_context reference_contexts expected_documents documents contexts "
+    "ids"
 )
 """Keys of the ground truth in evaluation platforms, the most certain first."""
 ATTRIBUTES = words_in("documents points nodes source_nodes matches results hits objects")
@@ -110,25 +113,28 @@ CHUNK: Mapping[str, tuple[str, ...]] = {
     "end": _ENDS,
     "title": words_in("title heading headline page_title document_title section_title"),
 }
-"""A chunk or document of a corpus. Without another id its ``doc_id`` is the id, or else its title,
-which then is no title."""
+"""A chunk or document of a corpus. Without another id its ``doc_id`` is the id, or else
+its title, which then is no title."""
 START_AND_END = "start_end_idx"
-"""A column with start and end together; tools disagree about the end, so it is not used."""
+"""A column with start and end together; tools disagree about the end, so it is not
+used."""
 
 _FOREIGN_QUERY = words_in(
-    "frage suchanfrage anfrage nutzerfrage requete pregunta consulta domanda quesito vraag "
-    "zoekvraag zoekopdracht pergunta pytanie zapytanie"
+    "frage suchanfrage anfrage nutzerfrage requete pregunta consulta domanda quesito "
+    "vraag zoekvraag zoekopdracht pergunta pytanie zapytanie"
 )
 """The question in German, French, Spanish, Italian, Dutch, Portuguese and Polish."""
 _FOREIGN_ITEM = words_in(
-    "fundstelle fundstellen textstelle textstellen abschnitt abschnitte extrait extraits fragmento "
-    "fragmentos frammento frammenti fragment fragmenten trecho trechos fragmenty"
+    "fundstelle fundstellen textstelle textstellen abschnitt abschnitte extrait extraits "
+    "fragmento fragmentos frammento frammenti fragment fragmenten trecho trechos "
+    "fragmenty"
 )
 _FOREIGN_GRADE = words_in(
-    "relevanz relevanzgrad bewertung gewichtung gewicht wertung ist_relevant pertinence pertinent "
-    "poids jugement est_pertinent relevancia relevante es_relevante peso valoracion calificacion "
-    "pertinencia rilevanza rilevante pertinenza valutazione giudizio voto relevantie beoordeling "
-    "waardering avaliacao e_relevante trafnosc istotnosc relewantnosc ocena waga przydatnosc"
+    "relevanz relevanzgrad bewertung gewichtung gewicht wertung ist_relevant pertinence "
+    "pertinent poids jugement est_pertinent relevancia relevante es_relevante peso "
+    "valoracion calificacion pertinencia rilevanza rilevante pertinenza valutazione "
+    "giudizio voto relevantie beoordeling waardering avaliacao e_relevante trafnosc "
+    "istotnosc relewantnosc ocena waga przydatnosc"
 )
 """The grade of a judge, in the same languages."""
 
@@ -158,25 +164,26 @@ NEGATIVES = (
 )
 """Fields that list items judged not relevant."""
 PARALLEL = words_in(
-    "grades labels relevance relevances relevance_labels relevance_grades gains judgements "
-    "judgments ratings"
+    "grades labels relevance relevances relevance_labels relevance_grades gains "
+    "judgements judgments ratings"
 )
 """Fields that list the grades of the targets, in the same order."""
 _WANTED = words_in("expected relevant gold golden target positive correct ground_truth")
 """Words that mean "expected" or "relevant"."""
 WANTED_WORDS = frozenset(
     words_in(
-        "expected expectations relevant gold golden target targets positive correct truth should "
-        "reference wanted"
+        "expected expectations relevant gold golden target targets positive correct "
+        "truth should reference wanted"
     )
 )
-"""Words in names of columns that hold what should be found, whatever else the name says."""
+"""Words in names of columns that hold what should be found, whatever else the name
+says."""
 _THINGS = ("item", "chunk", "doc", "document", "passage", "node", "source")
 
 
 def _combined(first: tuple[str, ...], second: Iterable[str]) -> tuple[str, ...]:
     words = list(second)
-    return tuple(f"{one}_{two}" for one in first for two in words)
+    return tuple(f"{start}_{two}" for start in first for two in words)
 
 
 _LISTS_OF_THINGS = tuple(
@@ -201,7 +208,8 @@ WANTED_IDS = (
 """Columns with ids of targets: they mark a table as a ground truth."""
 RETURNED_IDS = (
     *words_in(
-        "retrieved retrieved_id retrieved_ids returned_ids result_ids results hits search_results"
+        "retrieved retrieved_id retrieved_ids returned_ids result_ids results hits "
+        "search_results"
     ),
     "ctxs",
     *words_in(
@@ -214,8 +222,8 @@ RETURNED_IDS = (
 """Columns with the ids of results, all of a question in one cell."""
 ANSWER_LISTS = words_in(
     "retrieved retrieved_contexts retrieved_context retrieval_context source_nodes "
-    "source_documents matches points neighbors nodes hits root ids value documents docs chunks "
-    "contexts passages objects"
+    "source_documents matches points neighbors nodes hits root ids value documents docs "
+    "chunks contexts passages objects"
 )
 """Fields of an answer that hold the list of results, the most certain first."""
 ASKED_IN = words_in("input inputs request vars")
@@ -225,7 +233,8 @@ WANTED_WORDS = frozenset(
         "expected reference references gold golden relevant correct truth expectations"
     )
 )
-"""Words in the path of a list that say that it should be found, whatever else is in it."""
+"""Words in the path of a list that say that it should be found, whatever else is in
+it."""
 RETURNED_WORDS = frozenset(words_in("output outputs actual retrieved returned reranked"))
 """Words in the path of a list that say that it came back."""
 NO_PART_WORDS = frozenset(
@@ -233,13 +242,15 @@ NO_PART_WORDS = frozenset(
         "facts fact guidelines criteria rubric feedback scores metrics usage evaluators"
     )
 )
-"""Words in the path of a list that is neither: what an answer should say, or how it was judged."""
+"""Words in the path of a list that is neither: what an answer should say, or how it was
+judged."""
 ANSWER_WORDS = frozenset(words_in("output outputs answer answers response responses"))
-"""Words in the path of a list whose sentences are answers, not texts that should be found."""
+"""Words in the path of a list whose sentences are answers, not texts that should be
+found."""
 STAGES = frozenset(
     words_in(
-        "retrieved returned results hits reranked rerank reranker before after bm25 dense sparse "
-        "lexical semantic hybrid fused fusion initial"
+        "retrieved returned results hits reranked rerank reranker before after bm25 "
+        "dense sparse lexical semantic hybrid fused fusion initial"
     )
 )
 """Words in the names of lists of results; two such lists in a record are two rankings."""
@@ -250,16 +261,16 @@ QUOTE = (
     *_combined(_WANTED, ("text", "texts", "quote", "quotes", "passage", "evidence")),
 )
 WEAK_QUOTE = words_in(
-    "reference references reference_context answer answers expected_answer reference_answer "
-    "expected gold_answer correct_answer context passage text"
+    "reference references reference_context answer answers expected_answer "
+    "reference_answer expected gold_answer correct_answer context passage text"
 )
 """Text columns that count as quotes only if a table has no other targets."""
 ROW: Mapping[str, tuple[str, ...]] = {
     "query": ("query", *QUERY_ID, *QUERY_TEXT[2:], "query_text", "input"),
     "item": (
         *words_in(
-            "item item_id doc_id docid docno chunk_id corpus_id pid passage_id node_id items "
-            "item_ids doc_ids docids chunk_ids passage_ids node_ids"
+            "item item_id doc_id docid docno chunk_id corpus_id pid passage_id node_id "
+            "items item_ids doc_ids docids chunk_ids passage_ids node_ids"
         ),
         *WANTED_IDS,
         "ground_truth",
@@ -288,8 +299,8 @@ ROW: Mapping[str, tuple[str, ...]] = {
     ),
     "grade": (
         *words_in(
-            "grade relevance rel label judgement judgment rating relevant is_relevant relevancy "
-            "relevance_grade relevance_label relevance_level weight gain"
+            "grade relevance rel label judgement judgment rating relevant is_relevant "
+            "relevancy relevance_grade relevance_label relevance_level weight gain"
         ),
         *_FOREIGN_GRADE,
     ),
@@ -298,8 +309,8 @@ ROW: Mapping[str, tuple[str, ...]] = {
 """One result or one judgement in a table; other columns need our own names."""
 _DISTANCES = frozenset(
     words_in(
-        "dist dists l2 l1 euclidean euclid euklidisch euklidische hamming manhattan distancia "
-        "distanza afstand odleglosc"
+        "dist dists l2 l1 euclidean euclid euklidisch euklidische hamming manhattan "
+        "distancia distanza afstand odleglosc"
     )
 )
 """Words in names of columns of results in which lower is better."""
@@ -308,9 +319,9 @@ _LOWER_IS_BETTER = re.compile(
 )
 SYSTEMS = frozenset(
     words_in(
-        "method system retriever retriever_name model engine pipeline config configuration variant "
-        "strategy approach experiment snapshot_name run run_id run_name tag algorithm setup "
-        "methode verfahren"
+        "method system retriever retriever_name model engine pipeline config "
+        "configuration variant strategy approach experiment snapshot_name run run_id "
+        "run_name tag algorithm setup methode verfahren"
     )
 )
 """Columns that name the retriever: two values for one query are two rankings."""
@@ -336,22 +347,24 @@ EMPTY = frozenset(
 """Values that mean that nothing should be found, in lower case without accents."""
 HARMLESS = frozenset(
     words_in(
-        "author autor auteur editor annotator annotated judge judged reviewer rater labeler "
-        "labeller bearbeiter user email comment comments kommentar note notes notiz remark remarks "
-        "bemerkung reason explanation rationale title titel titre titolo titulo heading section "
-        "abschnitt chapter kapitel topic thema category kategorie categoria language lang sprache "
-        "url link href source file filename path metadata meta created updated timestamp "
-        "department team domain product answer antwort response reponse respuesta summary "
-        "description intent text snippet passage content name"
+        "author autor auteur editor annotator annotated judge judged reviewer rater "
+        "labeler labeller bearbeiter user email comment comments kommentar note notes "
+        "notiz remark remarks bemerkung reason explanation rationale title titel titre "
+        "titolo titulo heading section abschnitt chapter kapitel topic thema category "
+        "kategorie categoria language lang sprache url link href source file filename "
+        "path metadata meta created updated timestamp department team domain product "
+        "answer antwort response reponse respuesta summary description intent text "
+        "snippet passage content name"
     )
 )
 """Words in column names that rule out relevance and order, whatever the values."""
 NO_GRADES = frozenset(
     words_in(
-        "id ids index idx row rows nr no num number nummer numero numer lfd line zeile page pages "
-        "seite pagina strona year jahr month day date datum fecha time timestamp created updated "
-        "version latency ms sec seconds tokens length chars words count size cost price k start "
-        "end offset hop hops difficulty schwierigkeit priority prio prioritat unnamed"
+        "id ids index idx row rows nr no num number nummer numero numer lfd line zeile "
+        "page pages seite pagina strona year jahr month day date datum fecha time "
+        "timestamp created updated version latency ms sec seconds tokens length chars "
+        "words count size cost price k start end offset hop hops difficulty "
+        "schwierigkeit priority prio prioritat unnamed"
     )
 )
 """Words in names of columns whose numbers say nothing about relevance."""
@@ -363,17 +376,17 @@ COUNTING = frozenset(
 """Those of them that may number results, and so be ranks."""
 REMARKS = frozenset(
     words_in(
-        "comment comments kommentar commentaire notes notiz remark remarks bemerkung title titel "
-        "titre heading reviewed done archived active urgent"
+        "comment comments kommentar commentaire notes notiz remark remarks bemerkung "
+        "title titel titre heading reviewed done archived active urgent"
     )
 )
 """Words in names of columns that track progress, where a cell may say "ok", too."""
 JUDGING = frozenset(
     words_in(
-        "grade grades relevance rel relevant relevancy judgement judgment rating correct verdict "
-        "label punkte points puntos punti"
+        "grade grades relevance rel relevant relevancy judgement judgment rating correct "
+        "verdict label punkte points puntos punti"
     )
-) | frozenset(one for one in _FOREIGN_GRADE if "_" not in one)
+) | frozenset(name for name in _FOREIGN_GRADE if "_" not in name)
 """Words in names of columns that may judge, whatever else the name says."""
 ORDERING = frozenset(
     words_in("rank ranking rang rango position pos score similarity relevance_score")
@@ -385,8 +398,8 @@ LAST_STAGE = frozenset(
 """Words in names of lists that come out of a later stage than others."""
 TOTALS = frozenset(
     words_in(
-        "total totals sum summe gesamt overall average avg mean mittelwert durchschnitt totale "
-        "totaal moyenne media promedio gemiddelde suma srednia somme"
+        "total totals sum summe gesamt overall average avg mean mittelwert durchschnitt "
+        "totale totaal moyenne media promedio gemiddelde suma srednia somme"
     )
 )
 """Names of rows that sum up a table."""
@@ -420,7 +433,9 @@ def unaccented(text: str) -> str:
     parted = unicodedata.normalize(
         "NFKD", text.lower().replace("ł", "l").replace("ß", "ss")
     )
-    return "".join(one for one in parted if not unicodedata.combining(one))
+    return "".join(
+        character for character in parted if not unicodedata.combining(character)
+    )
 
 
 @lru_cache(maxsize=1024)
@@ -465,8 +480,9 @@ _HINTS: Mapping[str, frozenset[str]] = {
     ),
     "item": frozenset(
         words_in(
-            "id ids item items chunk chunks doc docs document documents passage passages node "
-            "nodes expected relevant gold correct target targets truth should wanted where"
+            "id ids item items chunk chunks doc docs document documents passage passages "
+            "node nodes expected relevant gold correct target targets truth should "
+            "wanted where"
         )
     ),
     "grade": frozenset({"grade", "relevance", "rel", "label", "judgement", "rating"}),

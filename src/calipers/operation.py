@@ -1,9 +1,10 @@
 """Operations: functions whose settings are declared once, for Python, commands, files and docs.
 
-The settings of an operation are one frozen dataclass (a subclass of ``Settings``). Each of its
-fields is a keyword; a field that is itself a ``Settings`` is a group that several operations share.
-It is built once, at the edge, from keywords, options or the settings file. Below the edge
-everything is an attribute, so that a misspelt setting fails the type checker.
+The settings of an operation are one frozen dataclass (a subclass of ``Settings``). Each
+of its fields is a keyword; a field that is itself a ``Settings`` is a group that several
+operations share. It is built once, at the edge, from keywords, options or the settings
+file. Below the edge everything is an attribute, so that a misspelt setting fails the type
+checker.
 """
 
 import re
@@ -39,8 +40,9 @@ PYTHON = "Python"
 class Settings:
     """Base of the settings of an operation, and of groups that operations share.
 
-    A subclass is a frozen dataclass whose fields are keyword-only: a keyword with its ``Setting``
-    (``k: Annotated[int, Setting("…")] = 10``), or a group (``reading: Reading = Reading()``).
+    A subclass is a frozen dataclass whose fields are keyword-only: a keyword with its
+    ``Setting`` (``k: Annotated[int, Setting("…")] = 10``), or a group (``reading: Reading
+    = Reading()``).
     """
 
 
@@ -51,13 +53,14 @@ S = TypeVar("S", bound=Settings)
 class Setting:
     """Metadata of a keyword beside its type: ``k: Annotated[int, Setting("…")] = 10``.
 
-    Python keywords, options, the settings file, help, docs, the stub that editors read and the
-    fingerprint of a result follow from it.
+    Python keywords, options, the settings file, help, docs, the stub that editors read
+    and the fingerprint of a result follow from it.
     """
 
     help: str
     flags: str = ""
-    """The option's spelling, such as "-m" (in addition to --metrics) or "--against" (instead)."""
+    """The option's spelling, such as "-m" (in addition to --metrics) or "--against"
+    (instead)."""
     metavar: str | None = None
     argument: str = ""
     """Its name as a positional argument: FILE, [FILE] or FILE..."""
@@ -101,9 +104,13 @@ class Setting:
         >>> Setting("", "--against").names("baseline"), Setting("", "-k").names("k")
         (['--against'], ['-k'])
         """
-        given = self.flags.split()
-        is_named = len(keyword) == 1 or any(one.startswith("--") for one in given)
-        return given if given and is_named else [f"--{keyword.replace('_', '-')}", *given]
+        declared = self.flags.split()
+        is_named = len(keyword) == 1 or any(name.startswith("--") for name in declared)
+        return (
+            declared
+            if declared and is_named
+            else [f"--{keyword.replace('_', '-')}", *declared]
+        )
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -115,13 +122,15 @@ class Operation:
 
     function: Callable[..., Any]
     command: str | None
-    """The command that runs it, as typed after ``calipers``; None if only Python has it."""
+    """The command that runs it, as typed after ``calipers``; None if only Python has
+    it."""
     page: str
     """The page of docs/ with a section on it."""
 
 
 OPERATIONS: dict[str, Operation] = {}
-"""Every operation that is loaded, by its public name; ``calipers.operations`` loads them all."""
+"""Every operation that is loaded, by its public name; ``calipers.operations`` loads them
+all."""
 
 
 def operation(*, page: str, command: str | None = None) -> Callable[[F], F]:
@@ -138,10 +147,10 @@ def operation(*, page: str, command: str | None = None) -> Callable[[F], F]:
 def takes_keywords(function: F) -> F:
     """Wrap a function so that it takes the fields of its settings as keywords.
 
-    The keywords are checked and converted, and the settings built from them, before it runs. A
-    mistyped one gets an error with the nearest name, a value of another type one that says what is
-    allowed, and system errors become errors of ours. Code of ours may hand over ``settings``
-    instead, built already.
+    The keywords are checked and converted, and the settings built from them, before it
+    runs. A mistyped one gets an error with the nearest name, a value of another type one
+    that says what is allowed, and system errors become errors of ours. Code of ours may
+    hand over ``settings`` instead, built already.
     """
     name = function.__name__
 
@@ -201,7 +210,9 @@ def _in_place(function: Callable[..., Any]) -> tuple[str, ...]:
     """The names of the arguments that may be given without one, in their order."""
     placed = signature(function).parameters.values()
     return tuple(
-        one.name for one in placed if one.kind is Parameter.POSITIONAL_OR_KEYWORD
+        parameter.name
+        for parameter in placed
+        if parameter.kind is Parameter.POSITIONAL_OR_KEYWORD
     )
 
 
@@ -324,7 +335,7 @@ def _typed(annotation: Any) -> tuple[Any, Setting | None]:
     if get_origin(annotation) is not Annotated:
         return annotation, None
     kind, *further = get_args(annotation)
-    return kind, next((one for one in further if isinstance(one, Setting)), None)
+    return kind, next((note for note in further if isinstance(note, Setting)), None)
 
 
 class _KnownByName(type):
@@ -357,13 +368,13 @@ def _plain_signature(function: Callable[..., Any]) -> Signature:
     ]
     plain += (
         Parameter(
-            one.name,
+            argument.name,
             Parameter.KEYWORD_ONLY,
-            annotation=one.kind,
-            default=Parameter.empty if one.needed else one.default,
+            annotation=argument.kind,
+            default=Parameter.empty if argument.needed else argument.default,
         )
-        for one in known.values()
-        if one.is_member
+        for argument in known.values()
+        if argument.is_member
     )
     return raw.replace(parameters=plain)
 
@@ -420,33 +431,38 @@ def convert(argument: Argument, value: Any, where: str, *, strict: bool = True) 
     classes = classes_of(argument.kind)
     choices = choices_of(argument)
     try:
-        found = msgspec.convert(plain, argument.kind, strict=strict)
-        if _is_within(found) and (found is None or not choices or found in choices):
+        converted = msgspec.convert(plain, argument.kind, strict=strict)
+        if _is_within(converted) and (
+            converted is None or not choices or converted in choices
+        ):
             setting = argument.setting
             if (
-                isinstance(found, int)
+                isinstance(converted, int)
                 and setting
                 and {setting.least, setting.most} != {None}
             ):
                 check_number(
-                    where, found, whole=True, least=setting.least, most=setting.most
+                    where, converted, whole=True, least=setting.least, most=setting.most
                 )
-            return found
+            return converted
         expected = "int"
     except msgspec.ValidationError as error:
-        said = re.match(r"Expected `(.*?)`.*?(?:at `\$(.*)`)?$", str(error))
-        expected, inside = (said[1], said[2] or "") if said else ("float", "")
+        explained = re.match(r"Expected `(.*?)`.*?(?:at `\$(.*)`)?$", str(error))
+        expected, inside = (
+            (explained[1], explained[2] or "") if explained else ("float", "")
+        )
     except UnicodeEncodeError as error:
         raise as_sentence(error) or error from None
     except (TypeError, AttributeError):
-        # A union of classes that msgspec does not know, or an object that is half a mapping.
+        # A union of classes that msgspec does not know, or an object that is half a
+        # mapping.
         if isinstance(plain, classes) and not _is_other(plain, classes):
             return plain
         expected = " ".join(kind.__name__ for kind in classes)
     if choices:
         allowed = f"one of {', '.join(choices)}"
     else:
-        words = (_WORDS.get(one, f"a {one}") for one in re.findall(r"\w+", expected))
+        words = (_WORDS.get(word, f"a {word}") for word in re.findall(r"\w+", expected))
         allowed = " or ".join(filter(None, dict.fromkeys(words)))
     if inside:
         number = re.match(r"\[(\d+)\]", inside)
@@ -519,37 +535,42 @@ def check_together(
 ) -> None:
     """Refuse keywords that exclude each other, or that need one that is not given.
 
-    ``called`` formats a keyword as the caller writes it: argument, option or key of a file.
+    ``called`` formats a keyword as the caller writes it: argument, option or key of a
+    file.
     """
-    given = {name for name, value in values.items() if is_given(known[name], value)}
-    for name in given:
+    named = {name for name, value in values.items() if is_given(known[name], value)}
+    for name in named:
         setting = known[name].setting
         if setting is None:
             continue
         for other in setting.excludes:
-            if other in given:
+            if other in named:
                 raise InvalidInput(
-                    f"{called(name)} and {called(other)} exclude each other; leave one of them out."
+                    f"{called(name)} and {called(other)} exclude each other; leave one "
+                    "of them out."
                 )
-        if setting.needs and not given & {*setting.needs}:
+        if setting.needs and not named & {*setting.needs}:
             needed = " or ".join(called(need) for need in setting.needs if need in known)
             raise InvalidInput(
-                f"{called(name)} is given without {needed}; add it, or leave {called(name)} out."
+                f"{called(name)} is given without {needed}; add it, or leave "
+                f"{called(name)} out."
             )
 
 
 def to_record(settings: Settings) -> dict[str, Any]:
     """The settings that a result must record, so that it is not mistaken for another.
 
-    These are all that differ from their default, except those declared as ``changes_nothing`` or
-    ``recorded``.
+    These are all that differ from their default, except those declared as
+    ``changes_nothing`` or ``recorded``.
     """
     values = flat(settings)
     return {
         name: values[name]
-        for name, one in arguments_of(type(settings)).items()
-        if one.setting and not one.setting.changes_nothing and not one.setting.recorded
-        if is_given(one, values[name])
+        for name, argument in arguments_of(type(settings)).items()
+        if argument.setting
+        and not argument.setting.changes_nothing
+        and not argument.setting.recorded
+        if is_given(argument, values[name])
     }
 
 

@@ -1,8 +1,8 @@
 """Plug-ins: what other packages add to Calipers through entry points.
 
-A package declares a group and an object in its metadata; installing it is enough. Nothing is
-loaded before it is needed. A plug-in that cannot be loaded gives a warning, and everything else
-works without it.
+A package declares a group and an object in its metadata; installing it is enough. Nothing
+is loaded before it is needed. A plug-in that cannot be loaded gives a warning, and
+everything else works without it.
 """
 
 import warnings
@@ -53,13 +53,14 @@ def load(group: str, name: str) -> Any | None:
 def found(group: str) -> Mapping[str, Any]:
     """Load every working object of a group, by name."""
     loaded = {name: load(group, name) for name in declared(group)}
-    return {name: one for name, one in loaded.items() if one is not None}
+    return {name: plugin for name, plugin in loaded.items() if plugin is not None}
 
 
 def warn(group: str, name: str, why: str) -> None:
     """Warn that a plug-in is ignored, and why."""
     warnings.warn(
-        f"The plug-in {name!r} of {group} is left out: {why}; repair it, or uninstall it.",
+        f"The plug-in {name!r} of {group} is left out: {why}; repair it, or uninstall "
+        "it.",
         PluginWarning,
         stacklevel=2,
     )

@@ -21,9 +21,9 @@ def ahead(
 ) -> Generator[T, None, None]:
     """Yield ``work(item)`` for each item, in order, computed ahead on threads.
 
-    The next results are computed while the caller uses this one: items are taken one at a time,
-    but worked on in parallel. An error is raised in place of its result.
-    A file of seven million results takes 1.4 to 1.9 times as long without it, on two cores.
+    The next results are computed while the caller uses this one: items are taken one at a
+    time, but worked on in parallel. An error is raised in place of its result. A file of
+    seven million results takes 1.4 to 1.9 times as long without it, on two cores.
 
     >>> list(ahead(str.upper, iter("abc")))
     ['A', 'B', 'C']
@@ -58,16 +58,18 @@ def ahead(
             start()
             yield result
     finally:
-        # Do not wait: if the caller stops early, the garbage collector runs this line, perhaps
-        # while threads are being started or ended, where waiting for a thread can deadlock.
+        # Do not wait: if the caller stops early, the garbage collector runs this line,
+        # perhaps while threads are being started or ended, where waiting for a thread can
+        # deadlock.
         pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _awaited(place: Future[Any]) -> Any:
     """The result, once it is there.
 
-    Python runs a signal's handler only between two steps of the main thread. A signal that comes
-    while that thread is about to wait would be noticed when the wait ends: so no wait is long.
+    Python runs a signal's handler only between two steps of the main thread. A signal
+    that comes while that thread is about to wait would be noticed when the wait ends: so
+    no wait is long.
     """
     while not place.done():
         wait((place,), timeout=_LOOK)

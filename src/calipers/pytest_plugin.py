@@ -3,8 +3,8 @@
     def test_retrieval(calipers_eval):
         calipers_eval("evals.json").require("recall@10 >= 0.85")
 
-pytest loads this module at its start whenever Calipers is installed, so nothing of Calipers is
-imported here before the fixture is used.
+pytest loads this module at its start whenever Calipers is installed, so nothing of
+Calipers is imported here before the fixture is used.
 """
 
 import warnings
@@ -42,8 +42,8 @@ class Measured:
     def not_worse_than(self, baseline: Any, **settings: Any) -> "Measured":
         """Fail the test if a requested metric is worse than in a baseline file.
 
-        ``settings`` are those of ``calipers.gate``: metrics, allow, only_shown, must, by …
-        No clear difference is a warning of pytest.
+        ``settings`` are those of ``calipers.gate``: metrics, allow, only_shown, must, by
+        … No clear difference is a warning of pytest.
         """
         __tracebackhide__ = True
         self._judge(baseline=baseline, **settings)
@@ -71,9 +71,9 @@ def calipers_eval() -> "Callable[..., Measured]":
     """Measure what a retriever returned, and require something of it.
 
     Call it with a file that holds results and ground truth, or with ``ground_truth=`` and
-    ``run=`` (paths, mappings, records or tables); then ``.require("recall@10 >= 0.85")`` or
-    ``.not_worse_than("main.json")``. Further arguments are those of ``calipers.evaluate``:
-    rel, match, missing, ties …
+    ``run=`` (paths, mappings, records or tables); then ``.require("recall@10 >= 0.85")``
+    or ``.not_worse_than("main.json")``. Further arguments are those of
+    ``calipers.evaluate``: rel, match, missing, ties …
     """
 
     def evaluate(data: Any = None, **settings: Any) -> Measured:

@@ -23,7 +23,8 @@ _INVISIBLE = re.compile(
     "]+"
 )
 
-# Chinese and Japanese, which are written without spaces, with their punctuation; not Korean.
+# Chinese and Japanese, which are written without spaces, with their punctuation; not
+# Korean.
 _CJK = (
     "\u2e80-\u2fdf\u3001-\u312f\u31a0-\u4dbf\u4e00-\u9fff\uf900-\ufaff\ufe30-\ufe4f"
     "\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff9f\U00020000-\U0003ffff"
@@ -35,8 +36,8 @@ BETWEEN_CJK = re.compile(rf"(?<=[{_CJK}])\s+(?=[{_CJK}])(?![{_MARKS}])")
 """White space between two characters of a script without spaces: a line break."""
 
 FORMS = re.compile("[\ufb00-\ufdff\ufe70-\ufefc\uff01-\uffee]")
-"""Ligatures, full-width and half-width forms, shapes of Arabic letters: one letter, drawn in
-another way. Superscripts and fractions are not among them: x² is not x2."""
+"""Ligatures, full-width and half-width forms, shapes of Arabic letters: one letter, drawn
+in another way. Superscripts and fractions are not among them: x² is not x2."""
 
 
 def plain_form(form: str) -> str:
@@ -62,10 +63,12 @@ def normalise(text: str, *, ignore_case: bool = False) -> str:
     'c++ and c#'
     """
     if not text.isascii():
-        # Before NFC: an invisible character between a letter and its accent prevents composition.
-        # NFC also puts marks in order, so that the same letter comes before a line break.
+        # Before NFC: an invisible character between a letter and its accent prevents
+        # composition. NFC also puts marks in order, so that the same letter comes before
+        # a line break.
         text = unicodedata.normalize("NFC", _INVISIBLE.sub("", text))
-        # Before the forms: a full-width comma shows that the space after it is a line break.
+        # Before the forms: a full-width comma shows that the space after it is a line
+        # break.
         text = FORMS.sub(lambda form: plain_form(form[0]), BETWEEN_CJK.sub("", text))
         text = unicodedata.normalize("NFC", text)
     text = " ".join(text.split())
@@ -73,8 +76,9 @@ def normalise(text: str, *, ignore_case: bool = False) -> str:
         return text
     if text.isascii():
         return text.lower()
-    # The same in every language: a Turkish I becomes i, and the dotless ı stays what it is.
-    # Folding can leave a composed letter decomposed, and is only stable on decomposed text.
+    # The same in every language: a Turkish I becomes i, and the dotless ı stays what it
+    # is. Folding can leave a composed letter decomposed, and is only stable on decomposed
+    # text.
     folded = unicodedata.normalize("NFD", text).casefold()
     return unicodedata.normalize("NFC", folded)
 
@@ -100,10 +104,10 @@ def text_of(item: object) -> str | None:
 
 def texts_of(items: Sequence[object]) -> list[str] | None:
     """Return the text of every item, or None where no item carries one; a mixture is an error."""
-    found = [text_of(item) for item in items]
-    texts = [text for text in found if text is not None]
-    if texts and len(texts) < len(found):
-        without = found.index(None)
+    item_texts = [text_of(item) for item in items]
+    texts = [text for text in item_texts if text is not None]
+    if texts and len(texts) < len(item_texts):
+        without = item_texts.index(None)
         raise InvalidInput(
             f"Some results carry a text and some do not: retrieved[{without}] is "
             f"{short(items[without])}. Pass a text for every result, or ids for all."
@@ -122,13 +126,15 @@ def targets_of(grades: Mapping[object, float]) -> dict[str, float]:
         target = normalise(raw) if isinstance(raw, str) else ""
         if not target:
             raise InvalidInput(
-                f"ground_truth holds something that is not a text: found {short(raw)}. The results "
-                "carry texts, so pass texts that they should contain, or pass ids on both sides."
+                f"ground_truth holds something that is not a text: found {short(raw)}. "
+                "The results carry texts, so pass texts that they should contain, or "
+                "pass ids on both sides."
             )
         if targets.setdefault(target, grade) != grade:
             raise InvalidInput(
-                f"ground_truth grades one text twice: {short(target)} has {targets[target]:g} and "
-                f"{grade:g}, apart from spacing. Keep one of them."
+                f"ground_truth grades one text twice: {short(target)} has "
+                f"{targets[target]:g} and {grade:g}, apart from spacing. Keep one of "
+                "them."
             )
     return targets
 

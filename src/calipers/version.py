@@ -2,14 +2,15 @@
 
 __version__ = "0.1.0"
 PUBLISHED = False
-"""Whether the package is on the package index; until then its name there may be anybody's, and
-the docs install from a checkout (``tests/test_release.py``)."""
+"""Whether the package is on the package index; until then its name there may be
+anybody's, and the docs install from a checkout (``tests/test_release.py``)."""
 
 
 def installed_from() -> tuple[str, bool]:
     """The address this package was installed from, as pip recorded it, and whether it is editable.
 
-    It is empty for a package of an index. The address of a file or folder begins with ``file:``.
+    It is empty for a package of an index. The address of a file or folder begins with
+    ``file:``.
     """
     import json
     from importlib.metadata import PackageNotFoundError, distribution

@@ -15,13 +15,13 @@ def listed(names: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def plural(count: int, one: str, many: str | None = None) -> str:
+def plural(count: int, singular: str, many: str | None = None) -> str:
     """A number with its noun.
 
     >>> plural(1, "query", "queries"), plural(2000, "chunk")
     ('1 query', '2,000 chunks')
     """
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+    return f"{count:,} {singular if count == 1 else many or singular + 's'}"
 
 
 def number(value: float) -> str:
@@ -97,11 +97,13 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 COMPLETING: ContextVar[Callable[[str], str | None]] = ContextVar("completing")
-"""Completes a command for the same data: set by the command line while a command runs, and by
-pages. None leaves the command as it is; an empty text leaves out the sentence that offers it."""
+"""Completes a command for the same data: set by the command line while a command runs,
+and by pages. None leaves the command as it is; an empty text leaves out the sentence that
+offers it."""
 _COMMAND = re.compile(r"`calipers ([^`…]+)`")
 _OFFER = re.compile(r"(?:^|(?<=[.!?] ))[^.!?`]*: `calipers ([^`…]+)`(?:\.? |\.?$)")
-"""A sentence that is nothing but a command with what it is for: "Why: `calipers misses`"."""
+"""A sentence that is nothing but a command with what it is for: "Why: `calipers
+misses`"."""
 
 
 def whole_commands(text: str) -> str:
@@ -109,7 +111,7 @@ def whole_commands(text: str) -> str:
     kept = _OFFER.sub(lambda offer: "" if _whole(offer[1]) == "" else offer[0], text)
     if kept != text:
         kept = kept.rstrip()
-    return _COMMAND.sub(lambda found: f"`{_whole(found[1]) or found[0][1:-1]}`", kept)
+    return _COMMAND.sub(lambda match: f"`{_whole(match[1]) or match[0][1:-1]}`", kept)
 
 
 def _whole(words: str) -> str | None:

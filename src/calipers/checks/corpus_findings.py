@@ -61,7 +61,10 @@ def _about_ids(evidence: CorpusEvidence, rows: list[Row]) -> Iterator[HealthFind
     several = [item for item, count in seen.items() if count > 1]
     yield HealthFinding.of_kind(
         catalogue.REPEATED_ID,
-        (Example(target=one, detail=plural(seen[one], "chunk")) for one in several),
+        (
+            Example(target=target, detail=plural(seen[target], "chunk"))
+            for target in several
+        ),
         count=len(several),
         of=evidence.targets["item"].drop_nulls().n_unique(),
     )
@@ -142,28 +145,28 @@ def near_copies(evidence: CorpusEvidence, corpus: Corpus) -> HealthFinding:
     count = 0
     examples: list[Example] = []
     for batch in corpus.batches() if names else ():
-        found: set[int] = set()
+        copies: set[int] = set()
         shingled = word_shingles(batch["text"], np.arange(batch.height))
         for number, owner, similarity in index.find(shingled).iter_rows():
             original = names[owner]
             copy = batch["id"][number]
-            if copy == original or number in found:
+            if copy == original or number in copies:
                 continue
             text = normalise(batch["text"][number])
             unlabelled = (
                 query
                 for query in wanted[original]
                 if copy not in items[query]
-                and not any(one in text for one in quotes[query])
+                and not any(quote in text for quote in quotes[query])
             )
             query = next(unlabelled, None)
             if query is None:
                 continue
-            found.add(number)
+            copies.add(number)
             if len(examples) < EXAMPLES:
                 detail = f"{copy!r} is {similarity:.0%} like it"
                 examples.append(Example(query, original, detail))
-        count += len(found)
+        count += len(copies)
     return HealthFinding.of_kind(
         catalogue.NEAR_COPIES, examples, count=count, of=evidence.chunks
     )

@@ -74,8 +74,8 @@ def split_quotes(
 ) -> dict[str, str]:
     """The quotes that chunks of one document contain together, with that document.
 
-    No chunk contains one of these quotes alone. The chunks of a document are only compared with
-    the quotes of which another of its chunks has half.
+    No chunk contains one of these quotes alone. The chunks of a document are only
+    compared with the quotes of which another of its chunks has half.
     """
 
     def plain(texts: pl.Series) -> list[str]:
@@ -104,7 +104,7 @@ def split_quotes(
 def among(batch: pl.DataFrame, column: str, wanted: Collection[str]) -> pl.DataFrame:
     """The rows with a wanted name; the set is built once, not for every batch."""
     return batch.filter(
-        pl.Series([one in wanted for one in batch[column]], dtype=pl.Boolean)
+        pl.Series([value in wanted for value in batch[column]], dtype=pl.Boolean)
     )
 
 
@@ -194,7 +194,7 @@ class CorpusEvidence:
         without_id = targets.filter(pl.col("item").is_null())
         spans = without_id.filter(pl.col("start").is_not_null())
         quotes = without_id["plain"].drop_nulls().unique(maintain_order=True)
-        found = cls(
+        evidence = cls(
             targets,
             Counter(),
             [],
@@ -205,21 +205,21 @@ class CorpusEvidence:
         finder = QuoteFinder(tuple(quotes))
         items = set(targets["item"].drop_nulls())
         for batch in corpus.batches():
-            found._add(batch, items, finder)
+            evidence._add(batch, items, finder)
         lacking = [
-            Quote(quote) for quote, seen in found.quotes.items() if not seen.chunks
+            Quote(quote) for quote, seen in evidence.quotes.items() if not seen.chunks
         ]
         # Chunks that name no document may all belong together.
         together = (
             pl.when("named").then("document").otherwise(pl.lit("")).alias("document")
         )
-        found.split.update(
+        evidence.split.update(
             split_quotes(
                 lambda: (batch.with_columns(together) for batch in corpus.batches()),
                 lacking,
             )
         )
-        return found
+        return evidence
 
     def _add(self, batch: pl.DataFrame, items: set[str], finder: QuoteFinder) -> None:
         ids, documents, texts = (
@@ -231,11 +231,11 @@ class CorpusEvidence:
         holding = {number for number, name in enumerate(ids) if name in items}
         self.items.update(ids[number] for number in holding)
         if finder.quotes:
-            found = Counter(
+            places = Counter(
                 (number, quote)
                 for number, quote, _ in finder.find([*map(normalise, texts)])
             )
-            for (number, quote), times in sorted(found.items()):
+            for (number, quote), times in sorted(places.items()):
                 start = batch["start"][number]
                 end = batch["end"][number]
                 place = None if start is None else (start, end)

@@ -19,7 +19,8 @@ from calipers.text import normalise
 from calipers.words import plural
 
 SIMILAR_QUERIES = 0.8
-"""The share of common three-letter shingles from which two questions are near-duplicates."""
+"""The share of common three-letter shingles from which two questions are
+near-duplicates."""
 FEWER = 0.9
 """The share of queries that must remain when those that ask the same count once."""
 
@@ -84,8 +85,8 @@ def duplicates(ground_truth: GroundTruth) -> HealthFinding:
 def near_duplicates(ground_truth: GroundTruth) -> tuple[HealthFinding, float]:
     """Pairs of questions that are almost the same, without exact copies.
 
-    Also the effective number of different queries (Kish): duplicates, and near-duplicates with a
-    common target, succeed and fail together.
+    Also the effective number of different queries (Kish): duplicates, and near-duplicates
+    with a common target, succeed and fail together.
     """
     everyone = same_queries(ground_truth).with_row_index("number")
     queries = everyone.unique("plain", keep="first", maintain_order=True)
@@ -129,10 +130,10 @@ def _targets_by_query(ground_truth: GroundTruth, some: pl.Series) -> dict[str, s
     names = pl.concat_str(
         "item", "quote", "document", "start", separator="\0", ignore_nulls=True
     )
-    found: dict[str, set[str]] = defaultdict(set)
+    targets: dict[str, set[str]] = defaultdict(set)
     for query, name in relevant.select("query", names.alias("name")).iter_rows():
-        found[query].add(name)
-    return found
+        targets[query].add(name)
+    return targets
 
 
 def _pairs(queries: pl.DataFrame, pairs: pl.DataFrame) -> Iterator[Example]:
@@ -153,42 +154,46 @@ def _names(queries: list[str]) -> str:
 
 COPIED_WORDS = 5
 COPIED_SHARE = 0.7
-"""A question copies if a run of so many words, and of this share of its words, is in its target."""
+"""A question copies if a run of so many words, and of this share of its words, is in its
+target."""
 FEW_COPIES = 0.05
-"""Up to this share (or one question) is normal where terms are long: 1 of 300 in SciFact."""
+"""Up to this share (or one question) is normal where terms are long: 1 of 300 in
+SciFact."""
 
 
 def copied_wording(
     texts: Mapping[str, str], passages: Mapping[str, Sequence[str]]
 ) -> HealthFinding:
     """The questions (id to text) that copy one of their passages (id to texts)."""
-    asked = [query for query in texts if passages.get(query)]
-    found: dict[str, Sequence[str]] = {}
-    for query, words in zip(asked, _words(texts[query] for query in asked), strict=True):
+    queries = [query for query in texts if passages.get(query)]
+    copied: dict[str, Sequence[str]] = {}
+    for query, words in zip(
+        queries, _words(texts[query] for query in queries), strict=True
+    ):
         run = max(
             (_longest_run(words, word) for word in _words(passages[query])), key=len
         )
         if len(run) >= max(COPIED_WORDS, COPIED_SHARE * len(words)):
-            found[query] = run
-    count = len(found) if len(found) > max(1, FEW_COPIES * len(asked)) else 0
+            copied[query] = run
+    count = len(copied) if len(copied) > max(1, FEW_COPIES * len(queries)) else 0
     return HealthFinding.of_kind(
         catalogue.COPIED_WORDING,
         (
             Example(
                 query, detail=f"“{' '.join(run)}” stands in its target: {texts[query]!r}"
             )
-            for query, run in list(found.items())[:EXAMPLES]
+            for query, run in list(copied.items())[:EXAMPLES]
         ),
         count=count,
-        of=len(asked),
+        of=len(queries),
     )
 
 
 def _words(texts: Iterable[str]) -> list[list[str]]:
     """The words of each text."""
     listed = pl.Series(list(texts), dtype=pl.String).str.to_lowercase()
-    found: list[list[str]] = listed.str.extract_all(WORDS).to_list()
-    return found
+    words: list[list[str]] = listed.str.extract_all(WORDS).to_list()
+    return words
 
 
 def _longest_run(words: Sequence[str], passage: Sequence[str]) -> Sequence[str]:
@@ -212,8 +217,9 @@ def with_plain_quotes(ground_truth: GroundTruth) -> pl.DataFrame:
     empty = targets.filter(pl.col("plain") == "")
     if empty.height:
         raise InvalidInput(
-            f"A quote is empty: query {empty['query'][0]!r} has the quote {empty['quote'][0]!r}; "
-            "a quote is a passage of the text that should be found. Write it, or remove the target."
+            f"A quote is empty: query {empty['query'][0]!r} has the quote "
+            f"{empty['quote'][0]!r}; a quote is a passage of the text that should be "
+            "found. Write it, or remove the target."
         )
     return targets
 

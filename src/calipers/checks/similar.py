@@ -1,10 +1,11 @@
 """Find near-duplicate texts without comparing all pairs.
 
-A text is the set of its shingles: runs of a few words or letters. The similarity of two texts is
-the share of their shingles that both have (Jaccard). Only texts that share one of the rarest
-shingles are candidates: of two texts with a similarity of at least t, the second must have one of
-any ``n - ceil(t * n) + 1`` of the n shingles of the first. So nothing is missed, and a stream can
-be compared with an index of the few texts that matter.
+A text is the set of its shingles: runs of a few words or letters. The similarity of two
+texts is the share of their shingles that both have (Jaccard). Only texts that share one
+of the rarest shingles are candidates: of two texts with a similarity of at least t, the
+second must have one of any ``n - ceil(t * n) + 1`` of the n shingles of the first. So
+nothing is missed, and a stream can be compared with an index of the few texts that
+matter.
 """
 
 from dataclasses import dataclass
@@ -118,7 +119,8 @@ class SimilarTexts:
 
         Returns other, owner, similarity.
         """
-        # Most texts of a stream resemble nothing in the index, so the full work is for few.
+        # Most texts of a stream resemble nothing in the index, so the full work is for
+        # few.
         some = (
             others.join(self._rarest, on="shingle", how="semi").select("owner").unique()
         )

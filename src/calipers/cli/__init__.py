@@ -69,15 +69,15 @@ class _Terminated(KeyboardInterrupt):
 def every_command() -> dict[str, click.Command]:
     """Every command, by what is typed after `calipers`; also `gate save` and `sweep --floor`."""
     context = click.Context(group)
-    found = dict[str, click.Command]()
+    commands = dict[str, click.Command]()
     waiting = [(name, group.get_command(context, name)) for name in reversed(COMMANDS)]
     while waiting:
         name, command = waiting.pop()
         if command is not None:
-            found[name] = command
+            commands[name] = command
             inner = getattr(command, "commands", {})
-            waiting += [(f"{name} {one}", inner[one]) for one in reversed(inner)]
-    return found
+            waiting += [(f"{name} {word}", inner[word]) for word in reversed(inner)]
+    return commands
 
 
 class LazyGroup(click.Group):
@@ -150,8 +150,8 @@ def forgiving(errors: TextIOWrapper) -> TextIOWrapper:
 def program() -> None:
     """The installed command: `main` with a fast exit.
 
-    Freeing every object of the libraries would cost each command a tenth of a second, for memory
-    that the system takes back anyway.
+    Freeing every object of the libraries would cost each command a tenth of a second, for
+    memory that the system takes back anyway.
     """
     code: list[int] = []
     # Registered first, so called last, when threads are done and files are closed.
@@ -187,14 +187,15 @@ def _leave(code: list[int]) -> None:
 
 def main() -> None:
     """Run the command line; every expected error is one sentence and exit code 2, others 70."""
-    # Imports make many objects and free few: the usual garbage collection would take a tenth of
-    # the start.
+    # Imports make many objects and free few: the usual garbage collection would take a
+    # tenth of the start.
     gc.set_threshold(100_000)
     check_streams()
     codecs.register_error(_SPELLED_OUT, _spelled_out)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            # A character that the terminal lacks is replaced; it must not end the program.
+            # A character that the terminal lacks is replaced; it must not end the
+            # program.
             stream.reconfigure(errors=_SPELLED_OUT)
     try:
         # Outside of standalone mode click returns the exit code instead of exiting.
@@ -212,8 +213,8 @@ def main() -> None:
         sys.exit(TERMINATED if terminated else INTERRUPTED)
     except (_ReaderLeft, BrokenPipeError):
         # The reader closed the pipe (head, a pager). Unwritten output is dropped, or the
-        # interpreter would complain at exit. The code is the usual one for this, and no success:
-        # the verdict of a gate may not have been read.
+        # interpreter would complain at exit. The code is the usual one for this, and no
+        # success: the verdict of a gate may not have been read.
         _forget_output()
         sys.exit(READER_LEFT)
     except SystemExit as leaving:
@@ -263,7 +264,8 @@ def explain(error: BaseException) -> int:
     what = said_by(error).partition("\n")[0]
     _say(f"Calipers met a fault of its own: {type(error).__name__}: {what}")
     click.echo(
-        f"Please report it with the command; {VARIABLE}=1 before it shows where it happened.",
+        f"Please report it with the command; {VARIABLE}=1 before it shows where it "
+        "happened.",
         err=True,
     )
     return UNEXPECTED

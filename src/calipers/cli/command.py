@@ -63,7 +63,8 @@ class CommandInput:
 
     operation: Callable[..., Any]
     values: dict[str, Any]
-    """Values from the command line or the settings file; the operation adds its defaults."""
+    """Values from the command line or the settings file; the operation adds its
+    defaults."""
     form: str | None
     """The output format, such as json or csv; None for tables."""
     config: str | None
@@ -93,28 +94,28 @@ class CommandInput:
 
         file = find_config() if self.config is None else read_config(self.config)
         if self.config is None and (ignored := ignored_settings()) is not None:
-            said = (
+            sentence = (
                 f"[tool.calipers] of {ignored} is not read: move it to {PLAIN} beside it."
             )
-            click.echo(printable(said), err=True)
+            click.echo(printable(sentence), err=True)
         keys = keys_of(self.operation)
         takes = arguments(self.operation)
-        found = file.filled(self.values, keys, gate=self.operation.__name__ == "gate")
-        met = self.values.keys() | found.keys()
-        for name in list(found):
+        filled = file.filled(self.values, keys, gate=self.operation.__name__ == "gate")
+        met = self.values.keys() | filled.keys()
+        for name in list(filled):
             needs = getattr(takes[name].setting, "needs", ())
             # A setting whose required companion is missing is meant for other commands.
             if name in but or (needs and not met & {*needs}):
-                del found[name]
-            elif isinstance(found[name], list) and takes[name].kind in (int, int | None):
+                del filled[name]
+            elif isinstance(filled[name], list) and takes[name].kind in (int, int | None):
                 # This command takes one k, and the file has several.
-                found[name] = max(found[name])
-            elif keys[name] == "retriever" and runs_code(found[name]):
-                said = f"Running {found[name]}, which {file.path} names."
-                click.echo(printable(said), err=True)
-        if "k" in self.values and "metrics" in found:
-            found["metrics"] = without_cutoffs(found["metrics"], self.values["k"])
-        self.values |= found
+                filled[name] = max(filled[name])
+            elif keys[name] == "retriever" and runs_code(filled[name]):
+                sentence = f"Running {filled[name]}, which {file.path} names."
+                click.echo(printable(sentence), err=True)
+        if "k" in self.values and "metrics" in filled:
+            filled["metrics"] = without_cutoffs(filled["metrics"], self.values["k"])
+        self.values |= filled
         if (
             "data" in self.values
             and "ground_truth" in takes
@@ -147,8 +148,8 @@ class CommandInput:
                 raise
             from calipers.present.escape import printable
 
-            said = f"Measured against {self.fallback}, which the settings file names."
-            click.echo(printable(said), err=True)
+            sentence = f"Measured against {self.fallback}, which the settings file names."
+            click.echo(printable(sentence), err=True)
             self.values["ground_truth"] = self.fallback
             return self._answer(**more)
 
@@ -158,15 +159,19 @@ class CommandInput:
         settings = {**self.values, **more}
         check_together(takes, settings, self._called)
         call = partial(self.operation, **settings)
-        for one in takes.values():
-            if one.needed and one.setting and one.name not in call.keywords:
-                what = self._called(one.name)
+        for argument in takes.values():
+            if (
+                argument.needed
+                and argument.setting
+                and argument.name not in call.keywords
+            ):
+                what = self._called(argument.name)
                 raise InvalidInput(
-                    f"{what} is not given, and no settings file has it; give it, or write "
-                    f"{one.setting.file} = … into calipers.toml."
+                    f"{what} is not given, and no settings file has it; give it, or "
+                    f"write {argument.setting.file} = … into calipers.toml."
                 )
         with progress() as told:
-            return call(**{name: one for name, one in told.items() if name in takes})
+            return call(**{name: value for name, value in told.items() if name in takes})
 
     def built(self, kind: type[S]) -> S:
         """The settings that were given, as the operation takes them."""
@@ -181,7 +186,7 @@ class CommandInput:
 
     def show(
         self,
-        found: Any,
+        answer: Any,
         to_dict: Callable[[Any], Mapping[str, Any]] | None = None,
         *,
         document: "Document | None" = None,
@@ -189,20 +194,23 @@ class CommandInput:
     ) -> None:
         """Print the answer and write its files; the requested format, or else as its document.
 
-        ``to_dict`` and ``document`` are for a command that has more to say than the answer alone.
+        ``to_dict`` and ``document`` are for a command that has more to say than the
+        answer alone.
         """
-        self.found = found
+        self.found = answer
         explain = explain or self.explain
         try:
             if self.form == "json":
-                plain = to_dict or (lambda one: getattr(one, "to_dict", lambda: one)())
-                print_json(plain(found))
+                plain = to_dict or (
+                    lambda answer: getattr(answer, "to_dict", lambda: answer)()
+                )
+                print_json(plain(answer))
             else:
-                self._print(document or found.document(), explain=explain)
+                self._print(document or answer.document(), explain=explain)
         finally:
             # Also if the reader of the table closed the pipe (`| head`).
             for option, path in self.files.items():
-                write_file(path, partial(option.write, found, path))
+                write_file(path, partial(option.write, answer, path))
 
     def _print(self, document: "Document", *, explain: bool) -> None:
         """Print a document: its first line, CSV, Markdown or tables."""
@@ -224,8 +232,8 @@ class CommandInput:
             print_document(document, console(), explain=explain)
 
 
-def _show_all(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
-    if asked and not ctx.resilient_parsing:
+def _show_all(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
         ctx.meta[ALL] = True
         click.echo(ctx.get_help(), color=ctx.color)
         ctx.exit()
@@ -247,9 +255,10 @@ HELP_ALL = Option(
 class Command(LayeredHelp):
     """A command whose options are the settings of an operation, loaded when needed.
 
-    A list of commands needs only names and help. ``commands`` run instead of it: by their name, in
-    a place where a file or a name can also be given, or where an option is given (``--floor``).
-    ``answers`` are the options of what it prints, and ``exits`` gives the exit code of an answer.
+    A list of commands needs only names and help. ``commands`` run instead of it: by their
+    name, in a place where a file or a name can also be given, or where an option is given
+    (``--floor``). ``answers`` are the options of what it prints, and ``exits`` gives the
+    exit code of an answer.
     """
 
     def __init__(
@@ -292,7 +301,7 @@ class Command(LayeredHelp):
         for word, other in self.commands.items():
             name, value, _ = word.partition("=")
             typed = args if name.startswith("--") else args[:1]
-            typed = [one.partition("=")[0] for one in typed] if value else typed
+            typed = [word.partition("=")[0] for word in typed] if value else typed
             if name in typed:
                 at = typed.index(name)
                 rest = args if value else [*args[:at], *args[at + 1 :]]
@@ -308,21 +317,23 @@ class Command(LayeredHelp):
         self._refuse_twice(ctx, typed)
         return super().parse_args(ctx, args)
 
-    def _refuse_twice(self, ctx: click.Context, given: list[str]) -> None:
+    def _refuse_twice(self, ctx: click.Context, words: list[str]) -> None:
         """Refuse an option that is given twice; click would silently drop the first."""
-        _, _, typed = self.make_parser(ctx).parse_args(list(given))
-        options = [one for one in typed if isinstance(one, click.Option)]
+        _, _, typed = self.make_parser(ctx).parse_args(list(words))
+        options = [
+            parameter for parameter in typed if isinstance(parameter, click.Option)
+        ]
         single = [
             option
             for option in options
             if not (option.multiple or option.is_flag or option.count)
         ]
-        twice = next((one for one in single if single.count(one) > 1), None)
+        twice = next((option for option in single if single.count(option) > 1), None)
         if twice is not None and not ctx.resilient_parsing:
             several = ", with commas between several" if twice.metavar == "LIST" else ""
             raise click.UsageError(
-                f"{max(twice.opts, key=len)} is given twice, and only one can count; give it "
-                f"once{several}."
+                f"{max(twice.opts, key=len)} is given twice, and only one can count; "
+                f"give it once{several}."
             )
 
     @cached_property
@@ -332,8 +343,8 @@ class Command(LayeredHelp):
             return self._operation
         module, _, name = self._operation.rpartition(":")
         home = import_module(f"calipers.{module}") if module else calipers
-        found: Callable[..., Any] = getattr(home, name)
-        return found
+        function: Callable[..., Any] = getattr(home, name)
+        return function
 
     @cached_property
     def _offered(self) -> dict[Argument, Setting]:
@@ -341,7 +352,7 @@ class Command(LayeredHelp):
         # Imported with the operation, not for a list of commands.
         from calipers.questions.reading import Inputs
 
-        found = [
+        pairs = [
             (argument, argument.setting)
             for argument in arguments(self.operation).values()
             if argument.setting is not None
@@ -349,18 +360,18 @@ class Command(LayeredHelp):
             if argument.name not in self._leave_out
         ]
         inputs = arguments_of(Inputs)
-        return dict(sorted(found, key=lambda pair: pair[0].name not in inputs))
+        return dict(sorted(pairs, key=lambda pair: pair[0].name not in inputs))
 
     @cached_property
     def _made(self) -> list[click.Parameter]:
-        made: list[click.Parameter] = []
-        for one, setting in self._offered.items():
-            made.append(parameter_of(one, setting))
-            made += (
-                text(f"--{name}", "NAME", said, group=setting.group)
-                for name, said in setting.pairs
+        parameters: list[click.Parameter] = []
+        for argument, setting in self._offered.items():
+            parameters.append(parameter_of(argument, setting))
+            parameters += (
+                text(f"--{name}", "NAME", help_text, group=setting.group)
+                for name, help_text in setting.pairs
             )
-        every = [*made, *self._face, *([CONFIG] if self._is_configured else [])]
+        every = [*parameters, *self._face, *([CONFIG] if self._is_configured else [])]
         return [*every, *self._answers, *([QUIET] if self._answers else []), HELP_ALL]
 
     @cached_property
@@ -377,26 +388,32 @@ class Command(LayeredHelp):
     def params(self, _: list[click.Parameter]) -> None:
         """Ignore what click sets at creation; they are made later."""
 
-    def _run(self, **given: Any) -> None:
-        check_outputs(given)
-        self._answer(given)
+    def _run(self, **params: Any) -> None:
+        check_outputs(params)
+        self._answer(params)
 
-    def _answer(self, given: dict[str, Any]) -> CommandInput:
-        for one, setting in self._offered.items():
+    def _answer(self, params: dict[str, Any]) -> CommandInput:
+        for argument, setting in self._offered.items():
             for name, _ in setting.pairs:
-                if (said := given.pop(name)) is not None:
-                    given[one.name] = (*given[one.name], f"{name}={said}")
+                if (named_value := params.pop(name)) is not None:
+                    params[argument.name] = (
+                        *params[argument.name],
+                        f"{name}={named_value}",
+                    )
         settings = _read(
-            {one.name: given.pop(one.name) for one in self._offered}, self._offered
+            {argument.name: params.pop(argument.name) for argument in self._offered},
+            self._offered,
         )
-        config = given.pop("config") if self._is_configured else None
-        given.pop("quiet", None)  # read where the answer is printed
-        form = given.pop("form", None)
-        form = "json" if given.pop("as_json", False) else form
+        config = params.pop("config") if self._is_configured else None
+        params.pop("quiet", None)  # read where the answer is printed
+        form = params.pop("form", None)
+        form = "json" if params.pop("as_json", False) else form
         named = {
-            one: given.pop(one.name) for one in self._face if isinstance(one, FileOption)
+            option: params.pop(option.name)
+            for option in self._face
+            if isinstance(option, FileOption)
         }
-        files = {one: path for one, path in named.items() if path}
+        files = {option: path for option, path in named.items() if path}
         for option, path in files.items():
             check_output(path, option.kind)
         request = CommandInput(
@@ -405,14 +422,14 @@ class Command(LayeredHelp):
             form,
             config,
             frozenset(settings),
-            given.pop("explain", False),
+            params.pop("explain", False),
             files,
         )
         if self._fill and self._is_configured:
             request.fill()
         token = COMPLETING.set(partial(typed_again, click.get_current_context()))
         try:
-            self._body(request, **given)
+            self._body(request, **params)
         finally:
             COMPLETING.reset(token)
         if self._exits is not None and (code := self._exits(request.found)):
@@ -429,36 +446,39 @@ def command(
 ) -> Callable[[Callable[..., None]], Command]:
     """Make a command from a function that takes a CommandInput and command-line options.
 
-    Its name is the last word of the function's name (gate_save: save), its help the docstring. It
-    runs the operation of the same name unless another is named (as module:function), and a
-    function without parameters prints the answer. Missing settings come from the settings file;
-    without ``fill`` the function does that itself. For the other arguments see the class.
+    Its name is the last word of the function's name (gate_save: save), its help the
+    docstring. It runs the operation of the same name unless another is named (as
+    module:function), and a function without parameters prints the answer. Missing
+    settings come from the settings file; without ``fill`` the function does that itself.
+    For the other arguments see the class.
     """
     return lambda body: Command(body, face, **how)
 
 
 def _read(
-    given: Mapping[str, Any], offered: Mapping[Argument, Setting]
+    params: Mapping[str, Any], offered: Mapping[Argument, Setting]
 ) -> dict[str, Any]:
     """Convert the given values for the operation, and leave out the others."""
     return {
-        one.name: _value(one, value, setting)
-        for one, setting in offered.items()
-        if (value := given[one.name]) is not None and value is not False and value != ()
+        argument.name: _value(argument, value, setting)
+        for argument, setting in offered.items()
+        if (value := params[argument.name]) is not None
+        and value is not False
+        and value != ()
     }
 
 
-def _value(argument: Argument, given: Any, setting: Setting) -> Any:
+def _value(argument: Argument, typed: Any, setting: Setting) -> Any:
     if setting.only_one:
-        if len(given) > 1:
+        if len(typed) > 1:
             raise InvalidInput(
-                f"Several files are given: {', '.join(given)}; {setting.only_one}"
+                f"Several files are given: {', '.join(typed)}; {setting.only_one}"
             )
-        return given[0]
+        return typed[0]
     if setting.read is not None:
-        return setting.read(given)
+        return setting.read(typed)
     name = setting.argument.strip("[].") or setting.names(argument.name)[0]
-    return convert(argument, given, f"The option {name}", strict=False)
+    return convert(argument, typed, f"The option {name}", strict=False)
 
 
 # Advice that can be pasted: another command for the same files.
@@ -474,36 +494,40 @@ NOT_AGAIN = (
 def typed_again(context: click.Context, words: str) -> str | None:
     """Another command for the same files; None if it does not take them.
 
-    Options that mean the same to the other command are repeated, and files where it names none.
+    Options that mean the same to the other command are repeated, and files where it names
+    none.
     """
-    given = split_line(words)
-    written = list(takewhile(lambda one: not one.startswith("-"), given))
+    line = split_line(words)
+    written = list(takewhile(lambda word: not word.startswith("-"), line))
     while written and " ".join(written) not in every_command():
         written.pop()
     name = " ".join(written)
-    rest = given[len(written) :]
+    rest = line[len(written) :]
     if (target := every_command().get(name)) is None:
         return None
     names_files = bool(rest) and not rest[0].startswith("-")
     takes = {param.name: param for param in target.params}
     if "pilot" in takes:
         takes["systems"] = takes["pilot"]
-    for one in context.command.params:
-        source = context.get_parameter_source(one.name or "")
-        if source is not ParameterSource.COMMANDLINE or one.name in NOT_AGAIN:
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if source is not ParameterSource.COMMANDLINE or parameter.name in NOT_AGAIN:
             continue
-        value = context.params[one.name or ""]
-        other = takes.get(one.name)
-        if names_files and (one.name in INPUTS or isinstance(one, click.Argument)):
+        value = context.params[parameter.name or ""]
+        other = takes.get(parameter.name)
+        if names_files and (
+            parameter.name in INPUTS or isinstance(parameter, click.Argument)
+        ):
             continue
         if other is None:
-            if one.name in INPUTS:
+            if parameter.name in INPUTS:
                 return None
             continue
         means_same = (
-            getattr(one, "help", "") == getattr(other, "help", "") or one.name in INPUTS
+            getattr(parameter, "help", "") == getattr(other, "help", "")
+            or parameter.name in INPUTS
         )
-        if one.name == "k":
+        if parameter.name == "k":
             # One k fits every command, a list does not; sweep by itself measures every k.
             means_same = str(value).isdigit() and not (name == "sweep" and not rest)
         if means_same and not any(flag in rest for flag in other.opts):

@@ -25,10 +25,10 @@ ON_PAGE = 1_000
 """The most queries on a page: more would be slow to open, and nobody reads them."""
 
 
-def _write_changes(found: Any, path: str) -> None:
+def _write_changes(answer: Any, path: str) -> None:
     from calipers.questions.compare.unlabelled import document
 
-    write_document(document(found, ON_PAGE), path)
+    write_document(document(answer, ON_PAGE), path)
 
 
 @command(
@@ -41,7 +41,8 @@ def _changes(request: CommandInput, systems: tuple[str, ...]) -> None:
     """Show what changed between two runs, and score nothing."""
     if len(systems) != PAIR:
         raise InvalidInput(
-            f"What changed is shown between two runs, and {len(systems)} are given; name two."
+            f"What changed is shown between two runs, and {len(systems)} are given; name "
+            "two."
         )
     named = named_systems(systems)
     old, new = named.values() if isinstance(named, dict) else named
@@ -57,8 +58,8 @@ def _write_queries(comparison: Any, path: str) -> None:
 @command(
     FileOption(
         "--per-query",
-        "Write every query's values and differences to a .parquet, .csv, .tsv, .json or .jsonl "
-        "file.",
+        "Write every query's values and differences to a .parquet, .csv, .tsv, .json or "
+        ".jsonl file.",
         "table",
         _write_queries,
         OUTPUT,
@@ -124,19 +125,19 @@ def _score(request: CommandInput, named: Any, html: str | None) -> None:
     write_file(html, lambda: write_page(report, html))
 
 
-def named_systems(given: Sequence[str]) -> list[str] | dict[str, str]:
+def named_systems(systems: Sequence[str]) -> list[str] | dict[str, str]:
     """The systems by name if any is written NAME=FILE; else the paths."""
-    if not any("=" in one and not Path(one).exists() for one in given):
-        return list(given)
+    if not any("=" in system and not Path(system).exists() for system in systems):
+        return list(systems)
     from calipers.questions.systems import name_systems
 
     named: dict[str, str] = {}
-    for one in given:
-        name, equals, path = one.partition("=")
-        if not equals or Path(one).exists():
-            name, path = next(iter(name_systems([one]).items()))
+    for written in systems:
+        name, equals, path = written.partition("=")
+        if not equals or Path(written).exists():
+            name, path = next(iter(name_systems([written]).items()))
         if not name.strip():
-            raise InvalidInput(f"{one!r} has no name before the =; write NAME=FILE.")
+            raise InvalidInput(f"{written!r} has no name before the =; write NAME=FILE.")
         if name in named:
             raise InvalidInput(
                 f"Two systems are called {name!r}; give each a name of its own."
@@ -150,7 +151,7 @@ def named_systems(given: Sequence[str]) -> list[str] | dict[str, str]:
         "--output -o",
         "Write the fused run to a file, for every other question.",
         "run",
-        lambda found, path: calipers.convert(run=found.run, output=path, to="ours"),
+        lambda answer, path: calipers.convert(run=answer.run, output=path, to="ours"),
     ),
     HTML,
     AS,

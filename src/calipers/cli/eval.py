@@ -83,8 +83,8 @@ def _levels(request: CommandInput, settings: "EvaluateSettings", level: str) -> 
     for option, value in needs_one.items():
         if value:
             raise InvalidInput(
-                f"{option} needs one result and --level {level} makes several; give one level, "
-                "or leave the option out."
+                f"{option} needs one result and --level {level} makes several; give one "
+                "level, or leave the option out."
             )
     from calipers.questions.evaluate.settings import LevelsSettings, levels
 
@@ -132,10 +132,10 @@ def _also_collapsed(
     except NoCommonIds as error:
         from calipers.store.save import knows
 
-        found = ask(nothing_in_common="zero")
+        collapsed = ask(nothing_in_common="zero")
         name = settings.save or ""
         store = settings.evaluating.reading.matching.store
-        truth = None if found.pair is None else found.pair.ground_truth
+        truth = None if collapsed.pair is None else collapsed.pair.ground_truth
         if truth is None or not knows(truth, name, store):
             raise
         click.echo(
@@ -143,8 +143,8 @@ def _also_collapsed(
             f"collapse is saved with scores of 0. {error}",
             err=True,
         )
-        policy = replace(found.scores.policy, nothing_in_common="error")
-        return replace(found, scores=replace(found.scores, policy=policy))
+        policy = replace(collapsed.scores.policy, nothing_in_common="error")
+        return replace(collapsed, scores=replace(collapsed.scores, policy=policy))
 
 
 def _save(answer: "EvaluationAnswer", name: str, settings: "EvaluateSettings") -> None:

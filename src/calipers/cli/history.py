@@ -38,7 +38,7 @@ def history_trend() -> None:
     HTML,
     AS,
     short_help="Say whether the latest saved evaluation is worse than before.",
-    exits=lambda found: found.exit_code,
+    exits=lambda alarm: alarm.exit_code,
 )
 def history_alarm() -> None:
     """Say whether the evaluations called NAME got worse, and draw them over time.
@@ -86,11 +86,11 @@ def history(request: CommandInput, html: str | None) -> None:
       calipers history --as csv
       calipers history nightly --html site
     """
-    found = request.answer()
+    answer = request.answer()
     if html:
         from calipers.questions.history.settings import HistorySettings
         from calipers.questions.history.site import write_site
 
         settings = request.built(HistorySettings)
-        click.echo(printable(write_site(found, html, settings)), err=True)
-    request.show(found)
+        click.echo(printable(write_site(answer, html, settings)), err=True)
+    request.show(answer)

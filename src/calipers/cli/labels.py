@@ -16,7 +16,7 @@ from calipers.errors import InvalidInput
         "--output -o",
         "Write the questions, with what came back, to a .jsonl.",
         "jsonl",
-        lambda found, path: found.save(path),
+        lambda answer, path: answer.save(path),
     ),
     operation="labels_traces",
     answers=[JSON],
@@ -55,10 +55,10 @@ def labels_draft(request: CommandInput, output: str | None) -> None:
         raise InvalidInput(
             "It is not said where to write the file to label; give -o label.csv."
         )
-    found = request.answer()
-    if found.rows and output is not None:
-        found.write(output)
-    request.show(found, document=document(found, output), explain=True)
+    drafted = request.answer()
+    if drafted.rows and output is not None:
+        drafted.write(output)
+    request.show(drafted, document=document(drafted, output), explain=True)
 
 
 @command(output("The labelled file, .jsonl or .csv.", required=True), answers=[JSON])
@@ -80,9 +80,9 @@ def labels_judge(request: CommandInput, output: str) -> None:
 
     check_unfilled(output)
     request.values.setdefault("cache", ".calipers/answers")
-    found = request.answer()
-    found.write(output)
-    request.show(found, document=of_grades(found, output), explain=True)
+    grades = request.answer()
+    grades.write(output)
+    request.show(grades, document=of_grades(grades, output), explain=True)
 
 
 @command(
@@ -135,16 +135,16 @@ def _check_made(request: CommandInput, drop: bool) -> bool:
         click.echo(
             f"\n{checked.left - number:,} left. {printable(str(record['query']), 300)}"
         )
-        said = _pressed("Would somebody ask this?", FIT, NOBODY)
-        if said == FIT:
-            for one in record["ground_truth"]:
-                click.echo(f"  {printable(str(one.get('quote')), 400)}")
+        pressed = _pressed("Would somebody ask this?", FIT, NOBODY)
+        if pressed == FIT:
+            for target in record["ground_truth"]:
+                click.echo(f"  {printable(str(target.get('quote')), 400)}")
             tags = record["tags"]
             click.echo(f"  in {printable(str(tags['file']), 100)}:{tags.get('line')}")
-            said = _pressed("Does this answer it?", FIT, WRONG)
-        if said is None:
+            pressed = _pressed("Does this answer it?", FIT, WRONG)
+        if pressed is None:
             break
-        calipers.labels_check(runs[0], answers={record["id"]: said}, **settings)
+        calipers.labels_check(runs[0], answers={record["id"]: pressed}, **settings)
     request.show(calipers.labels_check(runs[0], **settings) if is_asked else checked)
     return True
 
@@ -211,8 +211,8 @@ def labels_export(request: CommandInput, **change: bool) -> None:
 def labels_import() -> None:
     """Take what judges filled in elsewhere into POOL.
 
-    FILES are those of `labels draft` or `labels export`, or the JSON that Label Studio or Argilla
-    gives back of the tasks of `labels export --to`.
+    FILES are those of `labels draft` or `labels export`, or the JSON that Label Studio or
+    Argilla gives back of the tasks of `labels export --to`.
     """
 
 

@@ -59,7 +59,7 @@ def retrieve(request: CommandInput, output: str | None, check: bool) -> None:
     from calipers.live.document import of_run
 
     try:
-        found = request.answer(output=output)
+        retrieved = request.answer(output=output)
     except KeyboardInterrupt:
         click.echo(
             f"Every question that was finished is in {output}; the same command goes on.",
@@ -67,13 +67,13 @@ def retrieve(request: CommandInput, output: str | None, check: bool) -> None:
         )
         raise
     if request.form == "json":
-        request.show(found.report)  # the run stays in its file
+        request.show(retrieved.report)  # the run stays in its file
         return
     values = request.values
     what, next_command = _what_next(values["questions"], output, values.get("columns"))
     then = f"{what}: `{join_words(next_command)}`"
     COMPLETING.set(lambda _: None)  # the command is complete
-    request.show(found, document=of_run(found, then), explain=True)
+    request.show(retrieved, document=of_run(retrieved, then), explain=True)
 
 
 def _understood(settings: dict[str, Any]) -> "UnderstoodAnswer":
@@ -100,9 +100,9 @@ def _what_next(questions: str, output: str, columns: Any) -> tuple[str, tuple[st
     from calipers.io.load import load
     from calipers.io.tables.columns import Columns
 
-    said = Columns.of(columns)
+    names = Columns.of(columns)
     try:
-        has_truth = load(questions, "ground_truth", said).ground_truth is not None
+        has_truth = load(questions, "ground_truth", names).ground_truth is not None
     except SealedQueries:
         return "Confirm by it", (
             "calipers",
@@ -116,9 +116,9 @@ def _what_next(questions: str, output: str, columns: Any) -> tuple[str, tuple[st
         has_truth = False
     if has_truth:
         named = [
-            word for one in said.named.items() for word in ("--column", "=".join(one))
+            word for pair in names.named.items() for word in ("--column", "=".join(pair))
         ]
-        named += [] if said.sheet is None else ["--sheet", said.sheet]
+        named += [] if names.sheet is None else ["--sheet", names.sheet]
         return "Measure it", (
             "calipers",
             "eval",
@@ -134,7 +134,7 @@ def _what_next(questions: str, output: str, columns: Any) -> tuple[str, tuple[st
 
 @command(
     short_help="Run every combination of retrievers and parameters.",
-    exits=lambda found: 2 if getattr(found, "failures", ()) else 0,
+    exits=lambda answer: 2 if getattr(answer, "failures", ()) else 0,
 )
 def grid(request: CommandInput) -> None:
     """Run every combination of retrievers and parameters in a file, and compare them all.

@@ -56,10 +56,14 @@ class LayeredHelp(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, in groups if all are shown."""
         groups: dict[str, list[tuple[str, str]]] = {"": []}
-        for one in self.get_params(ctx):
-            record = one.get_help_record(ctx) if isinstance(one, click.Option) else None
+        for parameter in self.get_params(ctx):
+            record = (
+                parameter.get_help_record(ctx)
+                if isinstance(parameter, click.Option)
+                else None
+            )
             if record is not None:
-                groups.setdefault(_group(one), []).append(record)
+                groups.setdefault(_group(parameter), []).append(record)
         inner: dict[str, click.Command] = getattr(self, "commands", {})
         # An option that asks another question stands among the options, as it is typed.
         others = [
@@ -160,13 +164,14 @@ AS = Option(
 CONFIG = text(
     "--config",
     "FILE",
-    "Take settings from this TOML file. [default: calipers.toml, here or in a folder above]",
+    "Take settings from this TOML file. [default: calipers.toml, here or in a folder "
+    "above]",
     group=READING,
 )
 QUIET = flag("--quiet -q", "Print the first line of the answer and nothing else.", OUTPUT)
 PAGE = "Write a page with everything that is known."
 HTML = FileOption(
-    "--html", PAGE, "page", lambda found, path: write_document(found.document(), path)
+    "--html", PAGE, "page", lambda answer, path: write_document(answer.document(), path)
 )
 MARKDOWN = FileOption(
     "--markdown",

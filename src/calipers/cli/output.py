@@ -76,7 +76,7 @@ def check_outputs(params: Mapping[str, Any]) -> None:
     from calipers.io.files.write import is_standard_output
 
     forms = {"as_json": "--json", "form": "--as", "quiet": "--quiet"}
-    printed = [forms[name] for name, given in params.items() if given and name in forms]
+    printed = [forms[name] for name, value in params.items() if value and name in forms]
     taken = [f"--{name.replace('_', '-')}" for name in _to_standard_output(params)]
     if len(printed) > 1 or (taken and len(printed + taken) > 1):
         first, second, *_ = (*printed, *taken)
@@ -87,27 +87,29 @@ def check_outputs(params: Mapping[str, Any]) -> None:
     # An output that is an input too would be lost.
     written = (*OUTPUTS, "to")
     read = [
-        one
-        for name, given in params.items()
+        path
+        for name, value in params.items()
         if name not in (*written, "add_to", "store")
-        for text in (given if isinstance(given, tuple) else (given,))
-        for one in ((text, text.partition("=")[2]) if isinstance(text, str) else ())
-        if os.path.isfile(one)  # noqa: PTH113 - any text may stand here
+        for text in (value if isinstance(value, tuple) else (value,))
+        for path in ((text, text.partition("=")[2]) if isinstance(text, str) else ())
+        if os.path.isfile(path)  # noqa: PTH113 - any text may stand here
     ]
-    for one in (params.get(name) for name in written if name != "paths"):
-        if not isinstance(one, str) or is_standard_output(one) or not os.path.isfile(one):  # noqa: PTH113
+    for target in (params.get(name) for name in written if name != "paths"):
+        if not isinstance(target, str) or is_standard_output(target):
             continue
-        if any(Path(one).samefile(other) for other in read):
+        if not os.path.isfile(target):  # noqa: PTH113 - any text may stand here
+            continue
+        if any(Path(target).samefile(other) for other in read):
             raise InvalidInput(
-                f"The output {one} is read too, and would be lost; name another file."
+                f"The output {target} is read too, and would be lost; name another file."
             )
 
 
 def print_json(value: Mapping[str, Any]) -> None:
     """Print one JSON document, in UTF-8 whatever the terminal's encoding.
 
-    A long list may be an iterator of pieces, of which one is in memory at a time: some members
-    each, encoded and indented as in the document.
+    A long list may be an iterator of pieces, of which one is in memory at a time: some
+    members each, encoded and indented as in the document.
     """
     from uuid import uuid4
 
@@ -116,16 +118,16 @@ def print_json(value: Mapping[str, Any]) -> None:
     # A placeholder to find in the encoded text, so no data may contain it.
     here = uuid4().hex
     pieces: Iterator[bytes] = iter(())
-    for name, one in value.items():
-        if isinstance(one, Iterator):
+    for name, member in value.items():
+        if isinstance(member, Iterator):
             value = {**value, name: [here]}
-            pieces = one
+            pieces = member
     # As bytes: in a str, one rare letter would make all of it four times as large.
     content = msgspec.json.encode({"schema": SCHEMA, **value})
-    before, found, after = msgspec.json.format(content, indent=2).partition(
+    before, mark, after = msgspec.json.format(content, indent=2).partition(
         f'\n    "{here}"\n  '.encode()
     )
-    if not found:
+    if not mark:
         click.echo(harmless(before))
         return
     between = b"\n"
@@ -144,7 +146,7 @@ def harmless(document: bytes) -> bytes:
     """
     if document.isascii() and b"\x7f" not in document:
         return document  # much faster than the search
-    return _STEERING.sub(lambda found: b"\\u%04x" % ord(found[0].decode()), document)
+    return _STEERING.sub(lambda match: b"\\u%04x" % ord(match[0].decode()), document)
 
 
 def write_page(report: Any, path: str) -> None:
@@ -161,11 +163,11 @@ def write_document(document: Any, path: str) -> None:
     write_bytes(path, document_page(document).encode("utf-8", "replace"))
 
 
-def write_markdown(found: Any, path: str) -> None:
+def write_markdown(answer: Any, path: str) -> None:
     """Write an answer as Markdown."""
     from calipers.present.markdown import as_markdown
 
-    write_bytes(path, as_markdown(found.document()).encode("utf-8", "replace"))
+    write_bytes(path, as_markdown(answer.document()).encode("utf-8", "replace"))
 
 
 def write_bytes(path: str, content: bytes) -> None:

@@ -12,8 +12,8 @@ from calipers.cli.options import flag, text
 from calipers.errors import InvalidInput, MissingExtra, NoGroundTruth
 from calipers.version import pip_install
 
-# Polars reads this when it is loaded: freed memory goes back to the system, where a server would
-# else keep that of its largest report.
+# Polars reads this when it is loaded: freed memory goes back to the system, where a
+# server would else keep that of its largest report.
 os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:0,muzzy_decay_ms:0")
 
 
@@ -66,7 +66,8 @@ def _library() -> Any:
         from calipers.web import app
     except ImportError as error:
         raise MissingExtra(
-            f"The web app needs {error.name}, which is not installed; run {pip_install('web')}."
+            f"The web app needs {error.name}, which is not installed; run "
+            f"{pip_install('web')}."
         ) from error
     return app
 
@@ -106,11 +107,11 @@ def _shelf(
         number = (
             None if pool is None else calipers.labels_desk(pool, store).content.number
         )
-        given = {
+        sources = {
             name.lstrip("@").replace("/", "-"): _read(value, values, fallback)
             for name, value in name_systems(data).items()
         }
-        shelf = WebSources(store, given, kept, owner, number)
+        shelf = WebSources(store, sources, kept, owner, number)
         if shelf.has_store:
             # An unreadable history is reported now, not on every page.
             shelf.store()
@@ -132,13 +133,13 @@ def _shelf(
 def _read(value: str, values: dict[str, Any], fallback: str | None) -> Any:
     """Read one evaluation; a run without a ground truth uses that of the settings file."""
     names = ("ground_truth", "columns", "store")
-    given = {name: values[name] for name in names if name in values}
+    options = {name: values[name] for name in names if name in values}
     try:
-        return calipers.read(value, **given)
+        return calipers.read(value, **options)
     except NoGroundTruth:
         if fallback is None:
             raise
-        return calipers.read(value, **given, ground_truth=fallback)
+        return calipers.read(value, **options, ground_truth=fallback)
 
 
 def _say(links: dict[str, str], listening: Any, owner: str) -> None:
@@ -146,9 +147,9 @@ def _say(links: dict[str, str], listening: Any, owner: str) -> None:
     bound = listening.socket.getsockname()[0]
     if bound not in ("127.0.0.1", "::1"):
         click.echo(
-            f"It listens on {bound}, port {listening.port}, for other machines too: whoever has "
-            f"the link of {owner} sees everything here, the others what they judge. Put TLS in "
-            "front of it.",
+            f"It listens on {bound}, port {listening.port}, for other machines too: "
+            f"whoever has the link of {owner} sees everything here, the others what they "
+            "judge. Put TLS in front of it.",
             err=True,
         )
     if len(links) == 1:
@@ -156,7 +157,8 @@ def _say(links: dict[str, str], listening: Any, owner: str) -> None:
         click.echo(links[owner])
         return
     click.echo(
-        "Each link works once; starting the server again prints new ones and signs nobody out:",
+        "Each link works once; starting the server again prints new ones and signs "
+        "nobody out:",
         err=True,
     )
     for name, link in links.items():

@@ -115,8 +115,8 @@ def _begin(
     check_output(into, Path(request.values["folder"]))
     if "endpoint" in request.values:
         request.values = {"cache": ".calipers/answers", **request.values, "agree": agree}
-    made = request.answer()
-    request.show(replace(made, files=made.write_files(into, retriever)))
+    beginning = request.answer()
+    request.show(replace(beginning, files=beginning.write_files(into, retriever)))
 
 
 @command(short_help="List what can be measured, with formulas and parameters.")
@@ -130,4 +130,4 @@ def metrics(request: CommandInput) -> None:
       calipers metrics --all
       calipers metrics nDCG@10
     """
-    request.show(request.answer(), lambda one: {"metrics": one})
+    request.show(request.answer(), lambda answer: {"metrics": answer})

@@ -1,7 +1,7 @@
 """The first files of a project: questions, a search function, settings, a check for CI.
 
-Everything works at once, so that the first thing a newcomer sees is an answer; and every file
-is short enough to be replaced.
+Everything works at once, so that the first thing a newcomer sees is an answer; and every
+file is short enough to be replaced.
 """
 
 import re
@@ -49,8 +49,8 @@ class Started:
 def start_project(folder: Path, *, retriever: str | None, k: int) -> Started:
     """Write the files that do not exist yet; existing ones are not touched.
 
-    Where there are settings, the questions and the search function are written only if the settings
-    name them, or name none.
+    Where there are settings, the questions and the search function are written only if
+    the settings name them, or name none.
     """
     check_number("k", k, whole=True, least=1)
     package, origin = requirement()
@@ -135,13 +135,14 @@ def _file_of(target: str) -> str:
 def _text(name: str, **values: str) -> str:
     """One of the texts, with its {names} filled in."""
     text = (TEXTS / name).read_text(encoding="utf-8")
-    return re.sub(r"\{(\w+)\}", lambda found: values[found[1]], text)
+    return re.sub(r"\{(\w+)\}", lambda match: values[match[1]], text)
 
 
 def requirement() -> tuple[str, str]:
     """What pip must install in CI to get the Calipers that runs here, and a sentence about it.
 
-    CI does not have a folder of this machine: a variable of the repository says what it installs.
+    CI does not have a folder of this machine: a variable of the repository says what it
+    installs.
     """
     address = installed_from()[0]
     if not address:
@@ -172,7 +173,8 @@ def _write(folder: Path, files: Mapping[str, str]) -> tuple[list[str], list[str]
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise WriteFailed(
-                f"The folder {path.parent} cannot be made: {error.strerror}; make room for it."
+                f"The folder {path.parent} cannot be made: {error.strerror}; make room "
+                "for it."
             ) from error
         with whole_file(path) as file:
             file.write(text.encode())

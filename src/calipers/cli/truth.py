@@ -10,10 +10,10 @@ from calipers.cli.output import print_line
 from calipers.errors import InvalidInput
 
 
-def _write_to_add(found: Any, path: str) -> None:
+def _write_to_add(answer: Any, path: str) -> None:
     from calipers.questions.audit.real_questions import write_to_add
 
-    write_to_add(found, path)
+    write_to_add(answer, path)
 
 
 @command(
@@ -46,7 +46,8 @@ def audit(request: CommandInput, fail_on: str | None) -> None:
     """
     if "ground_truth" not in request.values:
         raise InvalidInput(
-            "No ground truth is given to check; name its file, or set it in calipers.toml."
+            "No ground truth is given to check; name its file, or set it in "
+            "calipers.toml."
         )
     if request.files and request.values.get("traces") is None:
         raise InvalidInput(
@@ -67,28 +68,29 @@ def _resolve(request: CommandInput, paths: tuple[str, ...]) -> None:
 
     if len(paths) not in (1, 2):
         raise click.UsageError(
-            f"{len(paths)} paths are given; with --resolve name the ground truth, and the output "
-            "where it shall be written."
+            f"{len(paths)} paths are given; with --resolve name the ground truth, and "
+            "the output where it shall be written."
         )
     ground_truth = paths[0]
     written = paths[1] if len(paths) > 1 else None
     if written is not None:
         if ending_or(written, ".jsonl") != ".jsonl":
             raise InvalidInput(
-                f"The output is {written!r}; with --resolve it is JSON lines, so end it in .jsonl."
+                f"The output is {written!r}; with --resolve it is JSON lines, so end it "
+                "in .jsonl."
             )
         check_place(written)
-    found = request.answer(ground_truth=ground_truth)
+    answer = request.answer(ground_truth=ground_truth)
     if written is not None:
-        found.write(written)
-    request.show(found)
+        answer.write(written)
+    request.show(answer)
     if request.form is None:
-        said = (
+        sentence = (
             f"Written to {written}."
             if written
             else "Nothing was written: name a second file."
         )
-        print_line(said)
+        print_line(sentence)
 
 
 @command(

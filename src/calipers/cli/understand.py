@@ -74,12 +74,12 @@ def diagnose() -> None:
     """
 
 
-def _write_misses(found: Any, path: str) -> None:
+def _write_misses(answer: Any, path: str) -> None:
     from calipers.io.files.write import ending_or, write_table
     from calipers.questions.misses.document import flat
 
     lists = ending_or(path, ".csv") in (".csv", ".tsv")
-    write_table(flat(found.table) if lists else found.table, path)
+    write_table(flat(answer.table) if lists else answer.table, path)
 
 
 @command(

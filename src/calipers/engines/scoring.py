@@ -139,8 +139,8 @@ def refuse_beyond_returned(truth: GroundTruth, metrics: Sequence[Metric]) -> Non
     named = ", ".join(beyond[:MOST_NAMED])
     option = "--judged complete" if is_command_line() else 'judged="complete"'
     raise InvalidInput(
-        f"Measure precision, hit_rate or mrr, or say {option} if nothing else is relevant: "
-        f"{named} cannot be measured, as only what was returned was judged."
+        f"Measure precision, hit_rate or mrr, or say {option} if nothing else is "
+        f"relevant: {named} cannot be measured, as only what was returned was judged."
     )
 
 
@@ -160,15 +160,16 @@ def uneven_clusters(clusters: Ints | None, tag: str | None) -> list[str]:
     from calipers.statistics.clusters import cluster_sizes
     from calipers.words import plural
 
-    found = cluster_sizes(clusters)
-    if not found.uneven:
+    sizes = cluster_sizes(clusters)
+    if not sizes.uneven:
         return []
-    one = found.largest**2 > 0.5 * found.queries**2 / found.effective
+    is_single = sizes.largest**2 > 0.5 * sizes.queries**2 / sizes.effective
+    decides = "One large cluster decides" if is_single else "A few large clusters decide"
     return [
-        f"{'One large cluster decides' if one else 'A few large clusters decide'}: the largest by "
-        f"{tag} holds {found.largest:,} of {plural(found.queries, 'query', 'queries')}, and "
-        f"{plural(found.clusters, 'cluster')} of such different sizes tell as much as about "
-        f"{found.effective:.2g} of one size. Intervals of means are too narrow then, and tests "
+        f"{decides}: the largest by "
+        f"{tag} holds {sizes.largest:,} of {plural(sizes.queries, 'query', 'queries')}, and "
+        f"{plural(sizes.clusters, 'cluster')} of such different sizes tell as much as about "
+        f"{sizes.effective:.2g} of one size. Intervals of means are too narrow then, and tests "
         f"rest on few: add queries of other clusters, or look at the large ones by themselves "
         f"(--by {tag})."
     ]
@@ -184,27 +185,30 @@ def weights_in_words(weights: Floats | None, tag: str | None) -> list[str]:
 
     n = weights.size
     worth = effective_queries(weights)
-    said = f"Weighted by {tag}: {n:,} queries tell as much as about {worth:.3g} of one weight."
+    sentence = (
+        f"Weighted by {tag}: {n:,} queries tell as much as about {worth:.3g} of one "
+        "weight."
+    )
     few = " A few of them decide, so intervals of means are too narrow."
-    return [said + (few if worth < EVEN * n else "")]
+    return [sentence + (few if worth < EVEN * n else "")]
 
 
 def looks_below_the_end(
-    metrics: Sequence[Metric], longest: int, asked: int | None
+    metrics: Sequence[Metric], longest: int, limit: int | None
 ) -> list[str]:
     """A note where cut-offs go far beyond the longest list; an error if more could be requested."""
-    if asked is not None and longest >= asked:
+    if limit is not None and longest >= limit:
         deep = next(
-            (metric for metric in metrics if max(metric.cutoffs, default=0) > asked), None
+            (metric for metric in metrics if max(metric.cutoffs, default=0) > limit), None
         )
         if deep is not None:
             k = max(deep.cutoffs)
             raise InvalidInput(
-                f"{deep} looks at {k} results, and the retriever was asked for {asked}; ask "
-                f"for more with --ask-for {k} (ask_for={k} in Python)."
+                f"{deep} looks at {k} results, and the retriever was asked for {limit}; "
+                f"ask for more with --ask-for {k} (ask_for={k} in Python)."
             )
     # A retriever that was asked for more than it ever gives has a limit of its own.
-    limited = asked is not None and longest < asked
+    limited = limit is not None and longest < limit
     end = longest + 1 if limited else FAR * longest
     # Only what divides by k changes where a list is shorter than k.
     far = any(
@@ -292,7 +296,7 @@ def cutoffs(k: Any) -> list[int] | None:
     several = [k] if isinstance(k, str) or not hasattr(k, "__iter__") else list(k)
     if not several:
         raise InvalidInput("No cut-off is given in k; give at least one, such as 10.")
-    return [check_cutoff(one) for one in several]
+    return [check_cutoff(k) for k in several]
 
 
 @lru_cache(1000)
@@ -331,8 +335,8 @@ def compute(matches: Matches, metrics: Sequence[Metric], policy: Policy) -> Floa
     if any(metric.definition.takes_parts for metric in metrics):
         return _with_scores(matches, metrics, policy)
     views = {
-        (view, given): view.of(matches, **dict(given))
-        for view, given in dict.fromkeys(map(_view_key, metrics))
+        (view, parameters): view.of(matches, **dict(parameters))
+        for view, parameters in dict.fromkeys(map(_view_key, metrics))
     }
     hopeless = {
         rel: ~matches.answerable(rel) for rel in {metric.rel for metric in metrics}
@@ -387,7 +391,8 @@ def _settle_unanswerable(
     value: Floats, hopeless: Bools, metric: Metric, policy: Policy
 ) -> None:
     if policy.unanswerable == "zero":
-        # 0 is the worst value only where more is better; a first rank of 0 would be the best.
+        # 0 is the worst value only where more is better; a first rank of 0 would be the
+        # best.
         if metric.definition.better == "higher":
             value[hopeless & np.isnan(value)] = metric.definition.bounds[0]
     else:

@@ -1,9 +1,9 @@
 """Group rows by query, on disk where they do not fit into memory.
 
-Rows that fit into the memory allowed are sorted there. Else they are divided by a hash of their
-query into the shards of one temporary file, so that all rows of a query are in one shard, and
-each shard is sorted by itself. The file has no name: the system removes it when the process
-ends, however it ends.
+Rows that fit into the memory allowed are sorted there. Else they are divided by a hash of
+their query into the shards of one temporary file, so that all rows of a query are in one
+shard, and each shard is sorted by itself. The file has no name: the system removes it
+when the process ends, however it ends.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,12 +21,13 @@ from calipers.model.run import Scan, bytes_of, in_query_order
 from calipers.prefetch import ahead
 
 SHARDS = 256
-"""Three are in memory at a time, so that a run may be some thirty times as large as the memory."""
+"""Three are in memory at a time, so that a run may be some thirty times as large as the
+memory."""
 _FEW_ROWS = 1 << 17
 """Fewer rows than these are sorted without dividing them."""
 _ROWS_AT_ONCE = 1 << 18
-"""Rows that are divided or sorted together: with fewer, the overhead of a batch exceeds the work on
-its rows."""
+"""Rows that are divided or sorted together: with fewer, the overhead of a batch exceeds
+the work on its rows."""
 _SMALL = 1 << 20
 """Shards of fewer bytes are sorted together."""
 
@@ -120,7 +121,10 @@ def _not_small(shards: "list[_Shard]") -> "Iterator[_Shard]":
     waiting: _Shard = []
     for shard in shards:
         waiting += shard
-        sizes = (one.size if isinstance(one, Piece) else bytes_of(one) for one in waiting)
+        sizes = (
+            piece.size if isinstance(piece, Piece) else bytes_of(piece)
+            for piece in waiting
+        )
         if sum(sizes) >= _SMALL:
             yield waiting
             waiting = []

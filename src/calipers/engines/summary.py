@@ -34,18 +34,20 @@ def summarise(
 ) -> dict[str, Summary]:
     """One summary per metric by name.
 
-    ``query_weights`` say how much each query counts in a mean; sums count every query once.
+    ``query_weights`` say how much each query counts in a mean; sums count every query
+    once.
     """
     columns = list(zip(metrics, values.T, strict=True))
     counts = [None if facts.aggregate == "sum" else query_weights for facts, _ in columns]
     units = [
-        as_units(one, clusters, each) for one, each in zip(values.T, counts, strict=True)
+        as_units(column, clusters, each)
+        for column, each in zip(values.T, counts, strict=True)
     ]
     intervals = _intervals(units, [facts for facts, _ in columns], confidence)
     rows = zip(columns, units, intervals, counts, strict=True)
     return {
-        facts.name: _summary(facts, column, one.mean, interval, each)
-        for (facts, column), one, interval, each in rows
+        facts.name: _summary(facts, column, unit.mean, interval, each)
+        for (facts, column), unit, interval, each in rows
     }
 
 
@@ -117,11 +119,11 @@ def _intervals(
     units: Sequence[Units], metrics: Sequence[MetricFacts], level: float
 ) -> list[Interval | None]:
     bounds = map(value_bounds, metrics)
-    found = units_intervals(list(zip(units, bounds, strict=True)), level)
-    for at, (facts, interval) in enumerate(zip(metrics, found, strict=True)):
+    intervals = units_intervals(list(zip(units, bounds, strict=True)), level)
+    for at, (facts, interval) in enumerate(zip(metrics, intervals, strict=True)):
         if interval is not None and interval.method == "t":
-            found[at] = replace(interval, low=max(interval.low, facts.bounds[0]))
-    return found
+            intervals[at] = replace(interval, low=max(interval.low, facts.bounds[0]))
+    return intervals
 
 
 def audit_counts(
@@ -207,7 +209,10 @@ def enforce(policy: Policy, audit: InputCounts) -> None:
     )
     for name, count, what, examples, remedy in cases:
         if getattr(policy, name) == "error" and count:
-            named = f" ({', '.join(map(repr, examples))}{', …' if count > len(examples) else ''})"
+            named = (
+                " "
+                f"({', '.join(map(repr, examples))}{', …' if count > len(examples) else ''})"
+            )
             raise InvalidInput(
                 f"There {'is 1 query' if count == 1 else f'are {count} queries'} {what}"
                 f"{named if examples else ''}, and {name}=error forbids it; {remedy}, or choose "

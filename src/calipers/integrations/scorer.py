@@ -24,11 +24,11 @@ Pair = tuple[Any, Any]
 def scorer(*metrics: str, settings: MatchingSettings) -> "Scorer":
     """Return a callable that scores one query's results against its ground truth.
 
-    ``metrics`` are names such as ``"recall@10"``; further arguments are the matching settings of
-    ``read``. The results are a list of ids, dictionaries or documents of any library, a mapping of
-    id to score, or an object that holds such a list. The ground truth is a list of ids, texts or
-    documents, a mapping of id to grade, or an object that holds one of these under a name such as
-    "ground_truth".
+    ``metrics`` are names such as ``"recall@10"``; further arguments are the matching
+    settings of ``read``. The results are a list of ids, dictionaries or documents of any
+    library, a mapping of id to score, or an object that holds such a list. The ground
+    truth is a list of ids, texts or documents, a mapping of id to grade, or an object
+    that holds one of these under a name such as "ground_truth".
 
     Every value equals that of ``evaluate`` on the same query, None where it is undefined.
 
@@ -108,8 +108,9 @@ def results_of(retrieved: Any) -> list[dict[str, Any]]:
         retrieved = _by_score(retrieved)
     if _is_conversation(retrieved):
         raise InvalidInput(
-            "What was retrieved is a list of chat messages, and these are no results; give what "
-            "the retriever returned, such as the ids or the documents of a tool's answer."
+            "What was retrieved is a list of chat messages, and these are no results; "
+            "give what the retriever returned, such as the ids or the documents of a "
+            "tool's answer."
         )
     try:
         rows = read_answer(retrieved).retrieved
@@ -121,7 +122,8 @@ def results_of(retrieved: Any) -> list[dict[str, Any]]:
 def _is_conversation(value: Any) -> bool:
     """Whether these are chat messages, as conversation simulators return them."""
     return isinstance(value, list) and any(
-        isinstance(one, Mapping) and "role" in one and "content" in one for one in value
+        isinstance(message, Mapping) and "role" in message and "content" in message
+        for message in value
     )
 
 
@@ -140,26 +142,30 @@ def targets_of(expected: Any) -> Any:
     if is_graded(expected):
         return {str(item): grade for item, grade in expected.items()}
     if isinstance(expected, Mapping):
-        name = next((one for one in EXPECTED if expected.get(one) is not None), None)
+        name = next((key for key in EXPECTED if expected.get(key) is not None), None)
         if name is not None:
             return targets_of(expected[name])
         if not _TARGET.isdisjoint(expected):
             return [expected]
         raise InvalidInput(
-            f"What was expected is a mapping with {', '.join(map(repr, expected)) or 'nothing'}; "
-            f"give a list of ids or texts, a mapping of id to grade, or one of these under "
+            "What was expected is a mapping with "
+            f"{', '.join(map(repr, expected)) or 'nothing'}; give a list of ids or "
+            "texts, a mapping of id to grade, or one of these under "
             f"{', '.join(map(repr, EXPECTED[:4]))}."
         )
     if isinstance(expected, str) or not isinstance(expected, Iterable):
         raise InvalidInput(
-            f"What was expected is {expected!r:.80}; give a list of ids or texts, even for one."
+            f"What was expected is {expected!r:.80}; give a list of ids or texts, even "
+            "for one."
         )
     listed = (
         sorted(expected, key=repr)
         if isinstance(expected, set | frozenset)
         else list(expected)
     )
-    return [as_target(one) if is_document(one) else _named(one) for one in listed]
+    return [
+        as_target(target) if is_document(target) else _named(target) for target in listed
+    ]
 
 
 _TARGET = frozenset({"id", "item", "quote", "text", "document", "start", "end"})
@@ -186,7 +192,8 @@ def is_graded(value: Any) -> bool:
         isinstance(value, Mapping)
         and bool(value)
         and all(
-            isinstance(one, Real) and not isinstance(one, bool) for one in value.values()
+            isinstance(grade, Real) and not isinstance(grade, bool)
+            for grade in value.values()
         )
     )
 
@@ -194,7 +201,7 @@ def is_graded(value: Any) -> bool:
 def _detect_match(pairs: Sequence[Pair]) -> str | None:
     """Whether plain strings are ids or quotes; None if the targets have fields that say so."""
     named = [name for _, targets in pairs for name in targets]
-    results = [one for retrieved, _ in pairs for one in retrieved]
+    results = [result for retrieved, _ in pairs for result in retrieved]
     if not all(isinstance(name, str) for name in named):
         return None
     ids = {result["id"] for result in results if result.get("id") is not None}

@@ -28,7 +28,8 @@ CONFIDENCE = 0.95
 def alpha_of(table: Floats) -> Alpha | None:
     """Alpha over all judges; None with fewer than ten shared results.
 
-    The table has one row per judged item and one column per judge; NaN is a missing label.
+    The table has one row per judged item and one column per judge; NaN is a missing
+    label.
     """
     # Alpha ignores who gave which grade, so far fewer distinct rows remain.
     every = np.sort(table, axis=1)
@@ -52,8 +53,8 @@ def compare_with_people(
             (count / n, Interval(*ends, CONFIDENCE, "wilson")) if ends else (None, None)
         )
 
-    found = (*share(both, both + missed), *share(neither, neither + invented))
-    return MachineCheck(judge, both, missed, invented, neither, *found, undecided)
+    shares = (*share(both, both + missed), *share(neither, neither + invented))
+    return MachineCheck(judge, both, missed, invented, neither, *shares, undecided)
 
 
 def decide(state: LabelState, item: int, *, machines: bool = False) -> Decision | None:
@@ -62,8 +63,8 @@ def decide(state: LabelState, item: int, *, machines: bool = False) -> Decision 
     Labels of language models count only with ``machines``.
     """
     labels = {
-        who: one
-        for who, one in state.labels(item).items()
+        who: label
+        for who, label in state.labels(item).items()
         if machines or not is_machine(who)
     }
     final = state.final(item)
@@ -84,9 +85,13 @@ def decide(state: LabelState, item: int, *, machines: bool = False) -> Decision 
 def agreement(items: Sequence[PoolItem], state: LabelState) -> Agreement:
     """How far the judges of some items agree; language models are compared with humans."""
     decided = {
-        item: one for item in state.touched() if (one := decide(state, item)) is not None
+        item: decision
+        for item in state.touched()
+        if (decision := decide(state, item)) is not None
     }
-    grades = {item: one.grades for item, one in decided.items() if one.labels}
+    grades = {
+        item: decision.grades for item, decision in decided.items() if decision.labels
+    }
     people = list(dict.fromkeys(who for grade in grades.values() for who in grade))
     shared = [grade for grade in grades.values() if len(grade) > 1]
     table = np.array(
@@ -94,23 +99,29 @@ def agreement(items: Sequence[PoolItem], state: LabelState) -> Agreement:
     )
     conflicts = (
         Conflict(
-            one.labels, one.counts, one.how, one.final, items[item], state.notes(item)
+            decision.labels,
+            decision.counts,
+            decision.how,
+            decision.final,
+            items[item],
+            state.notes(item),
         )
-        for item, one in decided.items()
-        if len(set(one.grades.values())) > 1 or (one.how == "final" and one.grades)
+        for item, decision in decided.items()
+        if len(set(decision.grades.values())) > 1
+        or (decision.how == "final" and decision.grades)
     )
-    said = {name: state.of_judge(name) for name in state.judges()}
+    by_judge = {name: state.of_judge(name) for name in state.judges()}
     judges = [
-        one
-        for one in said
-        if not is_machine(one) and {e.kind for e in said[one]} != {"final"}
+        judge
+        for judge in by_judge
+        if not is_machine(judge) and {e.kind for e in by_judge[judge]} != {"final"}
     ]
-    checks = (_machine(name, state, decided) for name in said if is_machine(name))
+    checks = (_machine(name, state, decided) for name in by_judge if is_machine(name))
     return Agreement(
         tuple(_summary(judge, state) for judge in judges),
         len(grades),
         len(shared),
-        sum(len(set(one.values())) == 1 for one in shared),
+        sum(len(set(grades_of_item.values())) == 1 for grades_of_item in shared),
         alpha_of(table) if len(people) > 1 else None,
         tuple(
             sorted(
@@ -126,8 +137,8 @@ def agreement(items: Sequence[PoolItem], state: LabelState) -> Agreement:
 
 def _summary(judge: str, state: LabelState) -> JudgeSummary:
     entries = state.of_judge(judge)
-    given = [state.current(item, judge) for item in {entry.item for entry in entries}]
-    kinds = Counter(one.kind for one in given if one is not None)
+    latest = [state.current(item, judge) for item in {entry.item for entry in entries}]
+    kinds = Counter(entry.kind for entry in latest if entry is not None)
     notes = len({entry.item for entry in entries if entry.note})
     return JudgeSummary(judge, kinds["label"], kinds["skip"], notes, entries[-1].saved)
 
@@ -136,11 +147,13 @@ def _machine(
     name: str, state: LabelState, decided: Mapping[int, Decision]
 ) -> MachineCheck | None:
     """Compare a machine with the human grade, on items that both labelled."""
-    said = [(state.current(item, name), one.counts) for item, one in decided.items()]
+    compared = [
+        (state.current(item, name), decision.counts) for item, decision in decided.items()
+    ]
     both = [
-        (one.grade, grade)
-        for one, grade in said
-        if one is not None and one.grade is not None
+        (entry.grade, grade)
+        for entry, grade in compared
+        if entry is not None and entry.grade is not None
     ]
     used = np.array(
         [(mine > 0, theirs > 0) for mine, theirs in both if theirs is not None]

@@ -22,14 +22,14 @@ EXAMPLES = 3
 """The characters of a text and the disagreements that are printed."""
 
 
-def verdict(found: Agreement) -> str:
+def verdict(agreement: Agreement) -> str:
     """How well the judges agree, worded by the interval of alpha."""
-    if len([judge for judge in found.judges if judge.labelled]) < 2:
+    if len([judge for judge in agreement.judges if judge.labelled]) < 2:
         return "One judge alone: there is nobody to agree with."
-    seen = f"the same grade on {found.alike:,} of {plural(found.shared, 'shared result')}"
-    if not found.shared:
+    seen = f"the same grade on {agreement.alike:,} of {plural(agreement.shared, 'shared result')}"
+    if not agreement.shared:
         return "No result was labelled by two judges yet."
-    if (alpha := found.alpha) is None:
+    if (alpha := agreement.alpha) is None:
         return f"Judges gave {seen}; a coefficient needs {LEAST_SHARED}."
     if alpha.value is None or alpha.interval is None:
         why = "only one grade was used" if alpha.value is None else "too few"
@@ -54,25 +54,26 @@ def verdict(found: Agreement) -> str:
     return f"{words}: {named}, {seen}.{clearer}".replace("-", "−")
 
 
-def document(found: Agreement) -> Document:
+def document(agreement: Agreement) -> Document:
     """How far the judges agree, and where they do not."""
-    blocks: list[Block] = [_machine_table(machine) for machine in found.machines]
-    if found.conflicts:
-        title = f"Judges differ on {len(found.conflicts):,} of {plural(found.shared, 'result')}"
-        blocks.append(Lines([*_conflicts(found.conflicts)], title))
-    return Document(verdict(found), blocks=blocks, notes=[*_notes(found)])
+    blocks: list[Block] = [_machine_table(machine) for machine in agreement.machines]
+    if agreement.conflicts:
+        shared = plural(agreement.shared, "result")
+        title = f"Judges differ on {len(agreement.conflicts):,} of {shared}"
+        blocks.append(Lines([*_conflicts(agreement.conflicts)], title))
+    return Document(verdict(agreement), blocks=blocks, notes=[*_notes(agreement)])
 
 
 def _machine_table(machine: MachineCheck) -> Table:
     """How well a machine's labels match those of human annotators."""
     relevant = machine.both + machine.missed
     others = machine.neither + machine.invented
-    found = (
+    shares = (
         ("relevant", relevant, machine.sensitivity, machine.sensitivity_interval),
         ("not relevant", others, machine.specificity, machine.specificity_interval),
     )
     rows = []
-    for words, n, value, ends in found:
+    for words, n, value, ends in shares:
         share = "none" if value is None else f"{value:.0%}"
         rows.append(
             (words, f"{n:,}", share, f"{ends.low:.0%}–{ends.high:.0%}" if ends else "")
@@ -87,33 +88,35 @@ def _machine_table(machine: MachineCheck) -> Table:
 
 
 def _conflicts(some: Sequence[Conflict]) -> Iterator[str]:
-    for one in some[:EXAMPLES]:
-        about = one.item.label
+    for conflict in some[:EXAMPLES]:
+        about = conflict.item.label
         yield printable(about.query or about.query_id, LONGEST)
         text = printable(" ".join((about.text or "").split()), LONGEST)
         named = ", ".join(
             printable(part, 40) for part in (about.item, about.title) if part
         )
         yield "  " + ": ".join(filter(None, (named, f"“{text}”" if text else "")))
-        grades = (f"{printable(who, 30)} {grade:g}" for who, grade in one.grades.items())
-        yield f"  {', '.join(grades)}. {printable(one.verdict)}"
+        grades = (
+            f"{printable(who, 30)} {grade:g}" for who, grade in conflict.grades.items()
+        )
+        yield f"  {', '.join(grades)}. {printable(conflict.verdict)}"
     if len(some) > EXAMPLES:
         yield f"… and {len(some) - EXAMPLES:,} more in the JSON"
 
 
-def _notes(found: Agreement) -> Iterator[Note]:
-    if found.left_out:
+def _notes(agreement: Agreement) -> Iterator[Note]:
+    if agreement.left_out:
         yield Note(
             "missing",
-            f"{plural(found.left_out, 'result')} left out as a tie: settle them.",
+            f"{plural(agreement.left_out, 'result')} left out as a tie: settle them.",
         )
     judges = [
         f"{printable(judge.judge, LONGEST)}: {plural(judge.labelled, 'label')}"
         + (f", {judge.skipped:,} skipped" if judge.skipped else "")
-        for judge in found.judges
+        for judge in agreement.judges
     ]
     if judges:
         yield Note("doubt", f"{'; '.join(judges)}.")
-    if found.alpha:
+    if agreement.alpha:
         yield Note("marks", "An alpha of 1 is full agreement, 0 is what chance gives.")
         yield Note("method", "The interval is that of the jackknife over the results.")

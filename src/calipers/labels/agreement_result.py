@@ -65,7 +65,9 @@ class Decision:
     def grades(self) -> dict[str, float]:
         """The grades by judge."""
         return {
-            who: one.grade for who, one in self.labels.items() if one.grade is not None
+            who: label.grade
+            for who, label in self.labels.items()
+            if label.grade is not None
         }
 
 
@@ -102,9 +104,9 @@ class Conflict(Decision, Plain):
         about = self.item.label
         keys = ("grades", "counts", "how", "final", "notes")
         names = ("query_id", "query", "text", "document")
-        said = {name: getattr(about, name) for name in names}
+        query_fields = {name: getattr(about, name) for name in names}
         result = {key: plain(getattr(self, key)) for key in keys}
-        return {"item": self.item.position, **said, "id": about.item, **result}
+        return {"item": self.item.position, **query_fields, "id": about.item, **result}
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """May I switch? Label only the results in which an old and a new run differ.
 
-Questions are drawn by how many results differ (``calipers.statistics.switching``); those that did
-not change make no difference and need no label. Labels that were given before count as known.
+Questions are drawn by how many results differ (``calipers.statistics.switching``); those
+that did not change make no difference and need no label. Labels that were given before
+count as known.
 """
 
 from collections.abc import Mapping, Sequence
@@ -52,8 +53,9 @@ class Switch(Plain, ShowsItself, SwitchDraw):
 
     shown_by: ClassVar[str] = "calipers.labels.changed:document"
     dict_keys: ClassVar[str] = (
-        "old new k allow confidence queries changed labelled_before drawn_from labelled looks "
-        "counted difference low high verdict more_queries more_results waiting claim"
+        "old new k allow confidence queries changed labelled_before drawn_from labelled "
+        "looks counted difference low high verdict more_queries more_results waiting "
+        "claim"
     )
 
     k: int
@@ -101,24 +103,27 @@ class Switch(Plain, ShowsItself, SwitchDraw):
 
     @property
     def _fact(self) -> str:
-        asked = plural(self.queries, "question")
+        questions = plural(self.queries, "question")
         k = self.k
         low = self.low
         high = self.high
         if not self.changed:
-            same = f"{self.new} and {self.old} have the same first {k} results for all {asked}."
+            same = (
+                f"{self.new} and {self.old} have the same first {k} results for all "
+                f"{questions}."
+            )
             return f"Safe to switch: {same}"
         if low is None or high is None:
             return (
-                f"{self.changed:,} of {asked} changed. The first look takes "
+                f"{self.changed:,} of {questions} changed. The first look takes "
                 f"{plural(self.more_results, 'label')} for {self.more_queries:,} of them."
             )
         results = f"relevant results in the first {k} per query"
         lost = f"{max(-high, 0.0):.2f} to {-low:.2f}"
-        after = f" ({self.confidence:.0%}), after {self.counted:,} of {asked}."
+        after = f" ({self.confidence:.0%}), after {self.counted:,} of {questions}."
         if low == high:
             lost = f"{-low:.2f}"
-            after = f", by labels of all that changed in {asked}."
+            after = f", by labels of all that changed in {questions}."
         kept = f"loses at most {abs(low):.2f}"
         gain = self.difference or 0.0
         if low > 0:
@@ -131,7 +136,7 @@ class Switch(Plain, ShowsItself, SwitchDraw):
             f"{'+' if end > 0 else '−' if end < 0 else ''}{abs(end):.2f}"
             for end in (low, high)
         )
-        said = {
+        sentences = {
             "loss": f"Do not switch: {self.new} loses {lost}",
             "small loss": f"{self.new} is worse, within what you allow: it loses {lost}",
             "safe": f"Safe to switch: {self.new} {kept}",
@@ -151,7 +156,7 @@ class Switch(Plain, ShowsItself, SwitchDraw):
             direction="better" if gain > 0 else "worse" if gain < 0 else "same",
             sure=low > 0 or high < 0,
         )
-        return Sentence(f"{said[self.verdict]} {results}{after}", [fact])
+        return Sentence(f"{sentences[self.verdict]} {results}{after}", [fact])
 
     @property
     def _next(self) -> str | None:
@@ -170,14 +175,14 @@ class Switch(Plain, ShowsItself, SwitchDraw):
 def document(switch: Switch) -> Document:
     """The verdict, and what it rests on."""
     same = switch.queries - switch.changed
-    asked = plural(switch.queries, "question")
+    questions = plural(switch.queries, "question")
     looks = ", ".join(f"{look:,}" for look in switch.looks)
     notes = [
         Note("counted", f"{plural(switch.labelled_before, 'label')} were given before."),
         Note(
             "method",
-            f"{same:,} of {asked} did not change and count as no difference. The interval holds at "
-            f"all looks together, after {looks} labelled questions.",
+            f"{same:,} of {questions} did not change and count as no difference. The "
+            f"interval holds at all looks together, after {looks} labelled questions.",
         ),
     ]
     shown = notes[not switch.labelled_before :] if switch.changed else []
@@ -215,33 +220,37 @@ def compare_first(
 ) -> ChangedResults:
     """Find the results in which the first k of an old and a new run differ, and draw questions."""
     only, by_place = _differing(runs, k)
-    found: dict[str, dict[Label, float]] = {}
+    sides: dict[str, dict[Label, float]] = {}
     for side, frame in only.items():
         for row in frame.to_dicts():
-            found.setdefault(row["query"], {})[Label(row.pop("query"), **row)] = side
-    targets = _targets(truth, list(found))
+            sides.setdefault(row["query"], {})[Label(row.pop("query"), **row)] = side
+    targets = _targets(truth, list(sides))
     known: list[float] = []
     left: list[dict[Label, float]] = []
-    for query, some in sorted(found.items()):
-        grades = {one: known_grade(one, targets.get(query, ())) for one in some}
+    for query, some in sorted(sides.items()):
+        grades = {label: known_grade(label, targets.get(query, ())) for label in some}
         known += [
-            some[one] * is_relevant(grade, rel)
-            for one, grade in grades.items()
+            some[label] * is_relevant(grade, rel)
+            for label, grade in grades.items()
             if grade is not None
         ]
-        if unknown := {one: side for one, side in some.items() if grades[one] is None}:
+        if unknown := {
+            label: side for label, side in some.items() if grades[label] is None
+        }:
             left.append(unknown)
     sizes = [max(list(some.values()).count(side) for side in only) for some in left]
     order = switching.draw_order(sizes, np.random.default_rng(seed))
-    drawn = [(one, left[at][one]) for at in order for one in shuffled(left[at], seed)]
+    drawn = [
+        (label, left[at][label]) for at in order for label in shuffled(left[at], seed)
+    ]
     return ChangedResults(
-        tuple(one for one, _ in drawn),
+        tuple(label for label, _ in drawn),
         np.array([side for _, side in drawn], dtype=np.float64),
         (0, *np.cumsum([len(left[at]) for at in order]).tolist()),
         np.array(sizes, dtype=np.float64)[order],
         float(sum(known)),
         len(known),
-        len(found),
+        len(sides),
         by_place,
     )
 
@@ -250,15 +259,16 @@ def _differing(runs: Mapping[str, Run], k: int) -> tuple[dict[float, pl.DataFram
     """The results of the old run alone (-1) and the new (1), and whether they go by place."""
     old, new = (_first(run, k) for run in runs.values())
     by_place = all(
-        one in frame.columns and not frame[one].null_count()
-        for one in PLACE
+        column in frame.columns and not frame[column].null_count()
+        for column in PLACE
         for frame in (old, new)
     )
     only = {-1.0: _without(old, new, by_place), 1.0: _without(new, old, by_place)}
     old, new = only.values()
     named = "item" in old.columns and "item" in new.columns
     if by_place and named and old.join(new, on=["query", "item"], how="semi").height:
-        # Two chunkings number their chunks alike, so that an id does not say which one is meant.
+        # Two chunkings number their chunks alike, so that an id does not say which one is
+        # meant.
         only = {side: frame.with_columns(item=None) for side, frame in only.items()}
     return only, by_place
 
@@ -266,7 +276,7 @@ def _differing(runs: Mapping[str, Run], k: int) -> tuple[dict[float, pl.DataFram
 def _first(run: Run, k: int) -> pl.DataFrame:
     """The first k results of each question, each once, with what identifies them as ``key``."""
     frame = first_results(run, k)
-    ids = [pl.col(one) for one in ("item", "text") if one in frame.columns]
+    ids = [pl.col(column) for column in ("item", "text") if column in frame.columns]
     return frame.with_columns(key=pl.coalesce(ids)).unique(
         ["query", "key"], keep="first", maintain_order=True
     )
@@ -288,7 +298,7 @@ def _without(frame: pl.DataFrame, other: pl.DataFrame, by_place: bool) -> pl.Dat
         others = pl.col("end_other") - pl.col("start_other")
         same = both.filter((shared > 0) & (2 * shared >= pl.min_horizontal(own, others)))
     left = frame.join(same, on=keys, how="anti", maintain_order="left")
-    return left.select("query", *(one for one in FACTS if one in frame.columns))
+    return left.select("query", *(column for column in FACTS if column in frame.columns))
 
 
 def _targets(
@@ -313,23 +323,25 @@ def switch_draw(runs: Mapping[str, Run], k: int, allow: float) -> SwitchDraw:
     check_number("k", k, whole=True, least=1)
     if len(runs) != 2:
         raise InvalidInput(
-            f"--changed compares an old run with a new one, and {plural(len(runs), 'run')} "
-            f"{'is' if len(runs) == 1 else 'are'} given; name two, the old one first."
+            "--changed compares an old run with a new one, and "
+            f"{plural(len(runs), 'run')} {'is' if len(runs) == 1 else 'are'} given; name "
+            "two, the old one first."
         )
     old, new = runs
     first, second = (_asked(run) for run in runs.values())
     every = len(first | second)
     if len(first ^ second) > every / 2:
         raise InvalidInput(
-            f"{old} and {new} answer different questions: {len(first ^ second):,} of {every:,} "
-            "are in one of them only; record both for the same questions."
+            f"{old} and {new} answer different questions: {len(first ^ second):,} of "
+            f"{every:,} are in one of them only; record both for the same questions."
         )
     only, _ = _differing(runs, k)
     heights = [_first(run, k).height for run in runs.values()]
     if only[-1.0].height == heights[0] and min(heights) > FEWEST_TO_SHARE:
         raise InvalidInput(
-            f"{old} and {new} share no result. If they are two chunkings, record document, start "
-            "and end with each result; else give both the same ids (calipers convert --map-ids)."
+            f"{old} and {new} share no result. If they are two chunkings, record "
+            "document, start and end with each result; else give both the same ids "
+            "(calipers convert --map-ids)."
         )
     return SwitchDraw(old=old, new=new, queries=every, allow=allow)
 
@@ -409,31 +421,35 @@ def what_changed(
 ) -> tuple[Draft, PoolSettings]:
     """The results to judge in which an old and a new run differ, and the settings of their pool.
 
-    ``filled`` has the grades of files, None where none counts; the draft says whether to switch.
+    ``filled`` has the grades of files, None where none counts; the draft says whether to
+    switch.
     """
     k = settings.depth
     draw = switch_draw(runs, k, allow)
     changed_results = compare_first(runs, k, settings.seed, truth, settings.rel)
     grades = [filled.get(row.pair) for row in changed_results.rows]
-    given = [at for at, one in enumerate(changed_results.rows) if one.pair in filled]
-    if filled and changed_results.rows and not given:
+    judged = [at for at, row in enumerate(changed_results.rows) if row.pair in filled]
+    if filled and changed_results.rows and not judged:
         raise InvalidInput(
-            "The filled-in file has no result in which these runs differ; give the runs, -k and -g "
-            "with which it was written."
+            "The filled-in file has no result in which these runs differ; give the runs, "
+            "-k and -g with which it was written."
         )
     waiting = None
-    if given and (first := [*grades, None].index(None)) <= given[-1]:
+    if judged and (first := [*grades, None].index(None)) <= judged[-1]:
         waiting = (
-            f"A result of the question {changed_results.rows[first].query_id!r:.60} has no "
-            "grade of a "
-            "person, or judges differ on it: settle it, so that those below it count."
+            f"A result of the question {changed_results.rows[first].query_id!r:.60} has "
+            "no grade of a person, or judges differ on it: settle it, so that those "
+            "below it count."
         )
     texts = read_asked(questions) or {}
-    asked = dict.fromkeys(row.query_id for row in changed_results.rows)
+    queries = dict.fromkeys(row.query_id for row in changed_results.rows)
     known: list[Run | GroundTruth] = [*runs.values()]
     if truth is not None and questions is None:
         known.insert(0, truth)
-    texts = {**question_texts(known, [one for one in asked if one not in texts]), **texts}
+    texts = {
+        **question_texts(known, [query for query in queries if query not in texts]),
+        **texts,
+    }
     rows = [replace(row, query=texts.get(row.query_id)) for row in changed_results.rows]
     if corpus is not None and rows:
         rows = with_corpus(rows, corpus)

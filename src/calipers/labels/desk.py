@@ -108,14 +108,19 @@ class Exported(Plain, ShowsItself):
 
 def write_truth(
     truth: GroundTruth,
-    found: JudgedTruth,
+    judged: JudgedTruth,
     agreed: Agreement,
     path: AnyPath,
     to: str | None,
 ) -> Exported:
     """Write a ground truth with its labels, in any format."""
     done = convert(ToConvert(ground_truth=truth), path, to)
-    counts = truth.queries.height, truth.targets.height, len(found.grades), found.left_out
+    counts = (
+        truth.queries.height,
+        truth.targets.height,
+        len(judged.grades),
+        judged.left_out,
+    )
     return Exported(done.files, done.form, *counts, truth.fingerprint, agreed)
 
 
@@ -124,21 +129,22 @@ def in_order(
 ) -> list[PoolItem]:
     """Items question by question, the results of each question shuffled.
 
-    With ``runs`` the questions come first whose results to judge stand highest in them, as their
-    labels can move a metric most. Within a question nothing is sorted by rank, which would show it.
+    With ``runs`` the questions come first whose results to judge stand highest in them,
+    as their labels can move a metric most. Within a question nothing is sorted by rank,
+    which would show it.
     """
-    asked = [item.label.query_id for item in items]
-    first = {query: at for at, query in reversed([*enumerate(asked)])}
-    weights = dict.fromkeys(asked, 0.0)
+    queries = [item.label.query_id for item in items]
+    first = {query: at for at, query in reversed([*enumerate(queries)])}
+    weights = dict.fromkeys(queries, 0.0)
     for run in runs or ():
         frame = run.first(depth)
         name = "item" if "item" in frame.columns else "text"
         pooled = pl.DataFrame(
-            {"query": asked, name: [getattr(item.label, name) for item in items]},
+            {"query": queries, name: [getattr(item.label, name) for item in items]},
             schema={"query": pl.String(), name: pl.String()},
         )
-        found = frame.join(pooled, on=["query", name], how="semi").group_by("query")
-        for query, weight in found.agg(
+        pooled_rows = frame.join(pooled, on=["query", name], how="semi").group_by("query")
+        for query, weight in pooled_rows.agg(
             (1 / (pl.col("rank") + 1).log(2)).sum()
         ).iter_rows():
             weights[query] += weight
@@ -155,10 +161,10 @@ def in_order(
 def check_quote(quote: str, start: int | None, label: Label) -> None:
     """Refuse a quote that is not in the text of its item, or not at ``start``."""
     text = label.text or ""
-    found = (
+    stands = (
         quote in text if start is None else start >= 0 and text.startswith(quote, start)
     )
-    if not found:
+    if not stands:
         at = "" if start is None else f" at character {start}"
         raise InvalidInput(
             f"The quote {quote[:60]!r} does not stand in the text{at}; mark it again."
@@ -201,8 +207,8 @@ class PoolSession(ShowsItself):
             content = pools.load_pool(self.store, self.content.number)
             with self._lock:
                 if len(content.items) != len(self.content.items):
-                    for made in ("_ordered", "_watch"):
-                        vars(self).pop(made, None)
+                    for name in ("_ordered", "_watch"):
+                        vars(self).pop(name, None)
                 if content.version > self.content.version:
                     self.content = content
         self.closed = news.closed
@@ -239,19 +245,27 @@ class PoolSession(ShowsItself):
     ) -> LogEntry:
         """Add a label, a skip, a note, a final label or an undo; it is on disk when this returns.
 
-        An undo takes back the entry numbered ``undoes``, or else the last one of the judge. A
-        ``quote`` begins at the character ``quote_start`` of the text.
+        An undo takes back the entry numbered ``undoes``, or else the last one of the
+        judge. A ``quote`` begins at the character ``quote_start`` of the text.
         """
         about = self.item(item)
-        said = {"item": item, "judge": judge, "grade": grade, "kind": kind, "note": note}
-        said |= {"request": request, "undoes": undoes}
+        entry_fields = {
+            "item": item,
+            "judge": judge,
+            "grade": grade,
+            "kind": kind,
+            "note": note,
+        }
+        entry_fields |= {"request": request, "undoes": undoes}
         if quote is not None:
             check_quote(quote, quote_start, about.label)
-            said |= {"quote": quote, "quote_start": quote_start}
+            entry_fields |= {"quote": quote, "quote_start": quote_start}
         # In the same transaction what others added before it is read.
         grades = self.content.settings.grades
         after = self.known.last
-        entry, news = pools.append(self.store, self.content.number, grades, after, **said)
+        entry, news = pools.append(
+            self.store, self.content.number, grades, after, **entry_fields
+        )
         self._read(news)
         return entry
 
@@ -309,9 +323,9 @@ class PoolSession(ShowsItself):
         """All items that a judge has seen or can be given, in queue order."""
         state = self.state()
         return [
-            one
-            for one in self._ordered
-            if state.current(one.position, judge) or self._is_open(one.position, judge)
+            item
+            for item in self._ordered
+            if state.current(item.position, judge) or self._is_open(item.position, judge)
         ]
 
     def next(self, judge: str, count: int = 1) -> list[PoolItem]:
@@ -322,9 +336,11 @@ class PoolSession(ShowsItself):
     def _next(self, judge: str, count: int, query: str | None = None) -> list[PoolItem]:
         ordered = self._ordered
         if query is not None:
-            ordered = sorted(ordered, key=lambda one: one.label.query_id != query)
+            ordered = sorted(ordered, key=lambda item: item.label.query_id != query)
         return list(
-            islice((one for one in ordered if self._is_open(one.position, judge)), count)
+            islice(
+                (item for item in ordered if self._is_open(item.position, judge)), count
+            )
         )
 
     def take(
@@ -332,8 +348,8 @@ class PoolSession(ShowsItself):
     ) -> list[PoolItem]:
         """The next items for a judge, those of ``query`` first, reserved for ten minutes.
 
-        Prefetched items may go to a judge who has nothing else left. Without ``fresh`` the store
-        is not read again: the judge's own entry has just done so.
+        Prefetched items may go to a judge who has nothing else left. Without ``fresh``
+        the store is not read again: the judge's own entry has just done so.
         """
         if fresh:
             self.state()
@@ -341,22 +357,24 @@ class PoolSession(ShowsItself):
         with self._lock:
             held = self._held.items()
             theirs = {
-                at: one for at, one in held if one.judge != judge and one.until > now
+                at: hold for at, hold in held if hold.judge != judge and hold.until > now
             }
             # Enough for the page even if others have reserved everything at the front.
             some = self._next(judge, count + len(theirs), query)
-            free = [one for one in some if one.position not in theirs]
+            free = [item for item in some if item.position not in theirs]
             ahead = [
-                one for one in some if one not in free and not theirs[one.position].shown
+                item
+                for item in some
+                if item not in free and not theirs[item.position].shown
             ]
-            found = [*free, *reversed(ahead)][:count]
+            taken = [*free, *reversed(ahead)][:count]
             until = now + HELD_FOR
             mine = {
-                one.position: Hold(judge, until, not at) for at, one in enumerate(found)
+                item.position: Hold(judge, until, not at) for at, item in enumerate(taken)
             }
             self._held = {**theirs, **mine}
         # Near the end another server may have added items.
-        return found if fresh or len(found) == count else self.take(judge, count, query)
+        return taken if fresh or len(taken) == count else self.take(judge, count, query)
 
     def progress(self, judge: str, *, fresh: bool = True) -> JudgeProgress:
         """The progress of the pool, and that of a judge; the store is read if ``fresh``."""
@@ -364,23 +382,23 @@ class PoolSession(ShowsItself):
         touched = state.touched()
         many = len(self.items)
         full = {item for item in touched if self._is_full(item)}
-        given = {
-            item: one.kind for item in touched if (one := state.current(item, judge))
+        answered = {
+            item: entry.kind for item in touched if (entry := state.current(item, judge))
         }
-        left = many - len(full | given.keys())
-        kinds = [*given.values()]
+        left = many - len(full | answered.keys())
+        kinds = [*answered.values()]
         counts = many, len(full), kinds.count("label"), kinds.count("skip"), left
         return JudgeProgress(judge, *counts)
 
     def own_labels(self, judge: str) -> Sequence[OwnLabel]:
         """The labels of a judge, latest first."""
         state = self.state()
-        found = [
+        labels = [
             OwnLabel(self.items[at], entry, state.note(at, judge))
             for at in state.touched()
             if (entry := state.current(at, judge)) is not None
         ]
-        return sorted(found, key=lambda one: -one.entry.number)
+        return sorted(labels, key=lambda label: -label.entry.number)
 
     # Results of the labels
 
@@ -389,14 +407,15 @@ class PoolSession(ShowsItself):
     ) -> T:
         """A result that is computed again only when labels, items or ``more`` changed.
 
-        Two concurrent callers do the work twice at worst; nobody waits unless it is ``locked``.
+        Two concurrent callers do the work twice at worst; nobody waits unless it is
+        ``locked``.
         """
-        found = self._made.get(name)
+        cached = self._made.get(name)
         made_of = (self.content.version, self.known.last, *more)
-        if found is None or found[0] != made_of:
+        if cached is None or cached[0] != made_of:
             with self._lock if locked else nullcontext():
-                found = self._made[name] = made_of, make_it()
-        return found[1]
+                cached = self._made[name] = made_of, make_it()
+        return cached[1]
 
     def truth(
         self, *, machines: bool = False, targets_as: TargetsAs | None = None
@@ -405,10 +424,10 @@ class PoolSession(ShowsItself):
         self.state()
         content = self.content
         by = targets_as or self.content.settings.targets_as
-        given = content.ground_truth, content.items, self.known
+        sources = content.ground_truth, content.items, self.known
         settings = replace(content.settings, targets_as=by)
-        made = partial(judged_truth, *given, settings, machines=machines)
-        return self._kept("truth", made, machines, by)
+        compute = partial(judged_truth, *sources, settings, machines=machines)
+        return self._kept("truth", compute, machines, by)
 
     def _measured(self, truth: GroundTruth | None) -> Mapping[str, Summary]:
         return measured(truth, self.content.runs, self.content.settings)
@@ -419,8 +438,8 @@ class PoolSession(ShowsItself):
 
     def moved(self) -> list[LabelEffect]:
         """How all labels together changed the watched metric of every run."""
-        made = partial(self._measured, self.truth().ground_truth)
-        now = self._kept("numbers", made, locked=False)
+        compute = partial(self._measured, self.truth().ground_truth)
+        now = self._kept("numbers", compute, locked=False)
         return [LabelEffect(name, self._before[name], now[name]) for name in now]
 
     @cached_property
@@ -436,9 +455,11 @@ class PoolSession(ShowsItself):
 
     @cached_property
     def _changed(self) -> ChangedResults:
-        one = self.content
+        content = self.content
         how = self.content.settings
-        return compare_first(one.runs, how.depth, how.seed, one.ground_truth, how.rel)
+        return compare_first(
+            content.runs, how.depth, how.seed, content.ground_truth, how.rel
+        )
 
     def switch(self) -> Switch | None:
         """Whether the new run is safe; None if the pool is not of what differs."""
@@ -451,8 +472,8 @@ class PoolSession(ShowsItself):
         state = self.sample() or self.switch()
         if state is None:
             raise InvalidInput(
-                f"The pool {self.name} is no sample that was drawn at random; draw one: calipers "
-                "labels sample RUN -g machine.jsonl"
+                f"The pool {self.name} is no sample that was drawn at random; draw one: "
+                "calipers labels sample RUN -g machine.jsonl"
             )
         return state
 
@@ -473,16 +494,16 @@ class PoolSession(ShowsItself):
         """Write the earlier ground truth with the labels, in any format."""
         check_free(path, overwrite)
         settings = self.content.settings
-        found = self.truth(machines=machines, targets_as=targets_as)
-        truth = found.tagged(settings.order if settings.sample is None else AT_RANDOM)
+        judged = self.truth(machines=machines, targets_as=targets_as)
+        truth = judged.tagged(settings.order if settings.sample is None else AT_RANDOM)
         if truth is None:
             raise InvalidInput(
                 f"Nothing is judged yet in the pool {self.name}; label something."
             )
         if self._watch is not None:
-            tags = self._watch.tags(truth, found, self.known)
+            tags = self._watch.tags(truth, judged, self.known)
             truth = replace(truth, tags={**truth.tags, DRAWN: tags})
-        return write_truth(truth, found, self.agreement(), path, to)
+        return write_truth(truth, judged, self.agreement(), path, to)
 
 
 def check_free(path: AnyPath, overwrite: bool) -> None:
@@ -519,11 +540,11 @@ def of_pools(pool_list: PoolList) -> Document:
         return Document(words, rows=lambda: pools)
     models = ["by models"] * any(pool.by_machines for pool in pools)
     rows = []
-    for one in pools:
-        judged = f"{one.judged:,} of {one.items:,}"
-        counts = (one.queries, one.labels, *[one.by_machines] * len(models))
-        dates = one.created[:10], (one.closed or "")[:10]
-        rows.append((printable(one.name), judged, *(f"{n:,}" for n in counts), *dates))
+    for info in pools:
+        judged = f"{info.judged:,} of {info.items:,}"
+        counts = (info.queries, info.labels, *[info.by_machines] * len(models))
+        dates = info.created[:10], (info.closed or "")[:10]
+        rows.append((printable(info.name), judged, *(f"{n:,}" for n in counts), *dates))
     heads = ("judged", "questions", "labels", *models, "made", "closed")
     table = Table((Column("pool", words=True), *heads), rows)
     return Document(

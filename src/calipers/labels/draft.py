@@ -53,16 +53,16 @@ def check_unfilled(path: str) -> None:
     except CalipersError as error:
         # It may hold grades in a form that a spreadsheet made of it.
         raise WriteFailed(
-            f"The output {path} is there, and cannot be read as labels; name another file, or move "
-            "that one away."
+            f"The output {path} is there, and cannot be read as labels; name another "
+            "file, or move that one away."
         ) from error
     filled = sum(
-        one.grade is not None and not is_machine(one.judge or "") for _, one in rows
+        label.grade is not None and not is_machine(label.judge or "") for _, label in rows
     )
     if filled:
         raise WriteFailed(
-            f"The output {path} holds {plural(filled, 'grade')} that somebody filled in; name "
-            "another file, or move that one away."
+            f"The output {path} holds {plural(filled, 'grade')} that somebody filled in; "
+            "name another file, or move that one away."
         )
 
 
@@ -72,8 +72,8 @@ class Draft(Plain, HasRows):
 
     shown_by: ClassVar[str] = "calipers.labels.draft"
     dict_keys: ClassVar[str] = (
-        "rows=pairs queries runs k seed already_judged=judged without_text without_results=silent "
-        "unknown_queries=unknown switch"
+        "rows=pairs queries runs k seed already_judged=judged without_text "
+        "without_results=silent unknown_queries=unknown switch"
     )
 
     rows: Sequence[Label]
@@ -103,33 +103,33 @@ class Draft(Plain, HasRows):
         write_labels(self.rows, path)
 
 
-def document(found: Draft, output: str | None = None) -> Document:
+def document(drafted: Draft, output: str | None = None) -> Document:
     """What a file to label contains, and what to do with it."""
-    if found.switch is not None:
-        said = found.switch.document()
+    if drafted.switch is not None:
+        shown = drafted.switch.document()
         written = (
-            [Note("doubt", f"Written to {output}.")] if found.rows and output else []
+            [Note("doubt", f"Written to {output}.")] if drafted.rows and output else []
         )
-        return replace(said, notes=[*written, *said.notes], rows=lambda: found.rows)
+        return replace(shown, notes=[*written, *shown.notes], rows=lambda: drafted.rows)
     sentence = "Nothing is left to label, so nothing is written."
-    if found.rows:
+    if drafted.rows:
         sentence = (
-            f"{plural(found.pairs, 'pair')} to label for "
-            f"{plural(found.queries, 'question')}: the {first_results(found.k)} of "
-            f"{plural(found.runs, 'run')}, each once."
+            f"{plural(drafted.pairs, 'pair')} to label for "
+            f"{plural(drafted.queries, 'question')}: the {first_results(drafted.k)} of "
+            f"{plural(drafted.runs, 'run')}, each once."
         )
-    return Document(sentence, notes=[*_notes(found, output)], rows=lambda: found.rows)
+    return Document(sentence, notes=[*_notes(drafted, output)], rows=lambda: drafted.rows)
 
 
-def _notes(found: Draft, output: str | None) -> Iterator[Note]:
-    named = ", ".join(printable(one, 40) for one in found.silent[:NAMED])
-    silent = f"without any result: {named}{', …' if len(found.silent) > NAMED else ''}"
+def _notes(drafted: Draft, output: str | None) -> Iterator[Note]:
+    named = ", ".join(printable(query, 40) for query in drafted.silent[:NAMED])
+    silent = f"without any result: {named}{', …' if len(drafted.silent) > NAMED else ''}"
     counts = (
-        (found.judged, "pair", None, "judged before left out"),
-        (len(found.silent), "question", None, silent),
-        (found.unknown, "query", "queries", "of the runs are not among the questions"),
+        (drafted.judged, "pair", None, "judged before left out"),
+        (len(drafted.silent), "question", None, silent),
+        (drafted.unknown, "query", "queries", "of the runs are not among the questions"),
         (
-            found.without_text,
+            drafted.without_text,
             "pair",
             None,
             "without a text to judge; add the texts with --corpus",
@@ -138,7 +138,7 @@ def _notes(found: Draft, output: str | None) -> Iterator[Note]:
     for many, *words, what in counts:
         if many:
             yield Note("missing", f"{plural(many, *words)} {what}.")
-    if found.rows:
+    if drafted.rows:
         written = f"Written to {output}." if output else "Write it with write()."
         how = "Fill in 'grade' (0 = does not help) and 'judge', a copy per judge."
         yield Note("doubt", f"{written} {how}")
@@ -149,7 +149,7 @@ def read_asked(questions: Any, columns: Columns | None = None) -> dict[str, str]
     """The texts of the questions by id, in their order; None if no questions are given."""
     if questions is None:
         return None
-    return {one.id: one.text for one in read_questions(questions, columns)}
+    return {question.id: question.text for question in read_questions(questions, columns)}
 
 
 def draft_files(runs: Any, given: Mapping[str, Any]) -> Draft:
@@ -166,7 +166,7 @@ def draft_files(runs: Any, given: Mapping[str, Any]) -> Draft:
 
 def draft(
     runs: Sequence[Run],
-    asked: Mapping[str, str] | None,
+    questions: Mapping[str, str] | None,
     *,
     k: int,
     seed: int,
@@ -175,22 +175,22 @@ def draft(
 ) -> Draft:
     """Pool the first k results of several runs into rows to judge.
 
-    ``asked`` maps ids to question texts, in the order of judging; without it they come from the
-    runs.
+    ``asked`` maps ids to question texts, in the order of judging; without it they come
+    from the runs.
     """
     check_number("k", k, whole=True, least=1)
     frames = [pooling.first_results(run, k) for run in runs]
-    found = pooling.query_names(frames).to_list()
-    texts = asked if asked is not None else question_texts(runs, found)
-    returned = set(found)
+    queries = pooling.query_names(frames).to_list()
+    texts = questions if questions is not None else question_texts(runs, queries)
+    returned = set(queries)
     wanted = [query for query in texts if query in returned]
     if not wanted:
         asked_for, returned_for = (
-            ", ".join(map(repr, one[:3])) for one in ([*texts], found)
+            ", ".join(map(repr, names[:3])) for names in ([*texts], queries)
         )
         raise InvalidInput(
-            f"There is nothing to judge: the questions are {asked_for or 'none'}; give those that "
-            f"the runs were asked: {returned_for or 'none'}."
+            f"There is nothing to judge: the questions are {asked_for or 'none'}; give "
+            f"those that the runs were asked: {returned_for or 'none'}."
         )
     pooled = pooling.pool_runs(frames, k).items
     items: Mapping[str, Sequence[Label]] = {query: pooled[query] for query in wanted}
@@ -198,9 +198,9 @@ def draft(
     if truth is not None:
         items, judged = pooling.without_judged(items, truth)
     rows = [
-        replace(one, query=texts[query])
+        replace(label, query=texts[query])
         for query in wanted
-        for one in pooling.shuffled(items[query], seed)
+        for label in pooling.shuffled(items[query], seed)
     ]
     if corpus is not None:
         rows = with_corpus(rows, corpus)
@@ -226,14 +226,14 @@ def _listed(runs: Any) -> list[Any]:
     )
     if is_records and runs:
         return [list(runs)]
-    found = (
+    listed = (
         list(runs)
         if isinstance(runs, Iterable) and getattr(runs, "ndim", True)
         else [runs]
     )
-    if not found:
+    if not listed:
         raise InvalidInput("No run is given; give at least one, and better several.")
-    return found
+    return listed
 
 
 def known_texts(sources: Iterable[Run | GroundTruth]) -> dict[str, str]:
@@ -249,24 +249,25 @@ def known_texts(sources: Iterable[Run | GroundTruth]) -> dict[str, str]:
 
 
 def question_texts(
-    sources: Iterable[Run | GroundTruth], found: Sequence[str]
+    sources: Iterable[Run | GroundTruth], queries: Sequence[str]
 ) -> dict[str, str]:
     """The text of every question that was found; one that is no id is its own text."""
     known = known_texts(sources)
-    unknown = [query for query in found if query not in known and " " not in query]
+    unknown = [query for query in queries if query not in known and " " not in query]
     if unknown:
         raise InvalidInput(
-            f"The text of the question {unknown[0]!r:.80} is not known: the runs have ids alone, "
-            "and nobody can judge an id; give the questions (--questions FILE)."
+            f"The text of the question {unknown[0]!r:.80} is not known: the runs have "
+            "ids alone, and nobody can judge an id; give the questions (--questions "
+            "FILE)."
         )
-    return {**known, **{query: query for query in found if query not in known}}
+    return {**known, **{query: query for query in queries if query not in known}}
 
 
 def with_corpus(rows: Iterable[Label], corpus: Any) -> list[Label]:
     """Add the titles of a corpus, and its texts where the runs have none."""
     every = list(rows)
     wanted = pl.Series(
-        [one.item for one in every if one.item is not None], dtype=pl.String
+        [label.item for label in every if label.item is not None], dtype=pl.String
     )
     known: dict[str | None, Mapping[str, str | None]] = {}
     for batch in open_corpus(corpus).batches():
@@ -274,7 +275,7 @@ def with_corpus(rows: Iterable[Label], corpus: Any) -> list[Label]:
         document = pl.when("named").then("document").alias("document")
         for row in some.select("id", "title", "text", document).iter_rows(named=True):
             known.setdefault(row["id"], row)
-    return [_completed(one, known.get(one.item, {})) for one in every]
+    return [_completed(label, known.get(label.item, {})) for label in every]
 
 
 def _completed(label: Label, known: Mapping[str, str | None]) -> Label:
@@ -289,13 +290,13 @@ def with_targets(
     rows: Sequence[Label],
     truth: GroundTruth,
     runs: Iterable[Run],
-    asked: dict[str, str],
+    questions: dict[str, str],
     seed: int,
 ) -> list[Label]:
     """The rows and the targets of the ground truth, shuffled so that the order reveals nothing.
 
-    Without this a wrong target that no run returns could never be corrected. A span whose text
-    no run has is left out: there is nothing to read.
+    Without this a wrong target that no run returns could never be corrected. A span whose
+    text no run has is left out: there is nothing to read.
 
     >>> truth = GroundTruth.from_targets(pl.DataFrame({"query": ["q"], "item": ["a"]}))
     >>> rows = [Label("q", "Why?", item="b")]
@@ -303,16 +304,19 @@ def with_targets(
     >>> sorted(one.item for one in found)
     ['a', 'b']
     """
-    targets = truth.targets.filter(pl.col("query").is_in(list(asked)))
+    targets = truth.targets.filter(pl.col("query").is_in(list(questions)))
     expected = _targets_to_read(targets, list(runs))
-    found: dict[str, dict[str, Label]] = {}
-    for one in (*rows, *(replace(one, query=asked[one.query_id]) for one in expected)):
-        found.setdefault(one.query_id, {}).setdefault(one.pair[1], one)
+    by_query: dict[str, dict[str, Label]] = {}
+    for label in (
+        *rows,
+        *(replace(label, query=questions[label.query_id]) for label in expected),
+    ):
+        by_query.setdefault(label.query_id, {}).setdefault(label.pair[1], label)
     return [
-        one
-        for query in asked
-        if query in found
-        for one in pooling.shuffled(found[query].values(), seed)
+        label
+        for query in questions
+        if query in by_query
+        for label in pooling.shuffled(by_query[query].values(), seed)
     ]
 
 
@@ -335,16 +339,18 @@ def _targets_to_read(targets: pl.DataFrame, runs: Sequence[Run]) -> Iterator[Lab
                 chunks.setdefault(document, []).append((start, end, text))
     for row in targets.iter_rows(named=True):
         facts = {name: row[name] for name in ("item", "document", "start", "end")}
-        one = Label(
+        label = Label(
             row["query"], **facts, text=row["quote"] or texts.get(row["item"] or "")
         )
-        if one.start is not None and one.end is not None and one.text is None:
-            for start, end, text in chunks.get(one.document or "", ()):
-                if start <= one.start and one.end <= end and len(text) == end - start:
-                    one = replace(one, text=text[one.start - start : one.end - start])
+        if label.start is not None and label.end is not None and label.text is None:
+            for start, end, text in chunks.get(label.document or "", ()):
+                if start <= label.start and label.end <= end and len(text) == end - start:
+                    label = replace(
+                        label, text=text[label.start - start : label.end - start]
+                    )
                     break
-        if one.item is not None or one.text is not None:
-            yield one
+        if label.item is not None or label.text is not None:
+            yield label
 
 
 # Pools
@@ -354,12 +360,15 @@ def read_inputs(
     runs: Any, ground_truth: Any, columns: Any
 ) -> tuple[dict[str, Run], GroundTruth | None]:
     """The runs by name, and the ground truth."""
-    said = Columns.of(columns)
+    column_names = Columns.of(columns)
     loaded = {
-        one: load_run(value, one, said) for one, value in name_systems(runs).items()
+        name: load_run(value, name, column_names)
+        for name, value in name_systems(runs).items()
     }
-    truth = None if ground_truth is None else load_ground_truth(ground_truth, said)
-    said.check_used()
+    truth = (
+        None if ground_truth is None else load_ground_truth(ground_truth, column_names)
+    )
+    column_names.check_used()
     return loaded, truth
 
 
@@ -370,7 +379,9 @@ def pool_settings(given: Mapping[str, Any], **more: Any) -> PoolSettings:
         for member in fields(PoolSettings)
         if member.name in given
     }
-    judges = tuple(check_judge(one, person=True) for one in given.get("judges", ("me",)))
+    judges = tuple(
+        check_judge(judge, person=True) for judge in given.get("judges", ("me",))
+    )
     settings = PoolSettings(**{**named, "judges": judges, **more})
     if len(choose_metrics(settings.metric, None)) != 1:
         raise InvalidInput(
@@ -397,25 +408,30 @@ def to_judge(
 ) -> list[Label]:
     """The results to judge, each once, shuffled.
 
-    ``queries`` selects the questions. With ``again`` the targets of the ground truth are judged
-    too, returned or not.
+    ``queries`` selects the questions. With ``again`` the targets of the ground truth are
+    judged too, returned or not.
     """
-    asked = read_asked(questions)
-    if asked is None and truth is not None:
+    texts = read_asked(questions)
+    if texts is None and truth is not None:
         known = known_texts((truth, *runs.values()))
-        asked = {query: known.get(query, query) for query in truth.queries["query"]}
+        texts = {query: known.get(query, query) for query in truth.queries["query"]}
     how = {"k": settings.depth, "seed": settings.seed}
     left_out = None if again else truth
-    found = draft([*runs.values()], asked, truth=left_out, corpus=corpus, **how)
-    rows = [row for row in found.rows if queries is None or row.query_id in queries]
+    drafted = draft([*runs.values()], texts, truth=left_out, corpus=corpus, **how)
+    rows = [row for row in drafted.rows if queries is None or row.query_id in queries]
     if again and truth is not None:
-        kept = asked or {}
-        some = {one: kept[one] for one in kept if queries is None or one in queries}
+        kept = texts or {}
+        some = {
+            query: kept[query] for query in kept if queries is None or query in queries
+        }
         rows = with_targets(rows, truth, runs.values(), some, settings.seed)
     if not rows:
         why = "none of the questions has a result"
-        if found.judged:
-            why = f"the ground truth has all {found.judged} first results; look deeper (--depth)"
+        if drafted.judged:
+            why = (
+                f"the ground truth has all {drafted.judged} first results; look deeper "
+                "(--depth)"
+            )
         raise InvalidInput(f"There is nothing to judge: {why}.")
     return rows
 
@@ -460,15 +476,16 @@ def keep(
 ) -> int:
     """Save a pool, or find the existing one with the same content; returns its number.
 
-    If one with other content has the name, it is refused, or the new one gets ``another`` name.
+    If one with other content has the name, it is refused, or the new one gets ``another``
+    name.
     """
     if made_of is None:
         # The same name may mean other data tomorrow.
-        frames = {f"run {one}": run.frame for one, run in runs.items()}
+        frames = {f"run {name}": run.frame for name, run in runs.items()}
         made_of = {
             **{
-                one: fingerprint_rows(of, sorted(of.columns))
-                for one, of in frames.items()
+                name: fingerprint_rows(of, sorted(of.columns))
+                for name, of in frames.items()
             },
             "ground truth": "" if truth is None else truth.fingerprint,
             "results to judge": fingerprint_settings(
@@ -482,16 +499,17 @@ def keep(
     while called in known:
         old = _compared(known[called].made_of, known[called].settings)
         changed = [
-            one.replace("_", " ")
-            for one in {**old, **new}
-            if old.get(one) != new.get(one)
+            name.replace("_", " ")
+            for name in {**old, **new}
+            if old.get(name) != new.get(name)
         ]
         if not changed:
             return known[called].number
         if not another:
             raise InvalidInput(
-                f"There is a pool called {name!r} already, with another {', '.join(changed[:4])}; "
-                f"take another name, or go on with that one (calipers serve --pool {name})."
+                f"There is a pool called {name!r} already, with another "
+                f"{', '.join(changed[:4])}; take another name, or go on with that one "
+                f"(calipers serve --pool {name})."
             )
         turn += 1
         called = f"{name}-{turn}"

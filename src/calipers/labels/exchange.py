@@ -42,21 +42,21 @@ LAST = datetime.max.replace(tzinfo=UTC)
 
 
 def export(
-    given: Sequence[AnyPath], output: AnyPath | None, settings: "LabelsExportSettings"
+    paths: Sequence[AnyPath], output: AnyPath | None, settings: "LabelsExportSettings"
 ) -> Exported:
     """Write what was judged in a pool or in files; without ``output`` only say the agreement."""
     to = settings.to
     overwrite = settings.overwrite
-    in_files = len(given) != 1 or Path(given[0]).is_file()
-    if not given:
+    in_files = len(paths) != 1 or Path(paths[0]).is_file()
+    if not paths:
         raise InvalidInput(
             "No pool is named; `calipers labels export --list` lists them."
         )
     if in_files and (to in TOOLS or settings.every_label):
         raise InvalidInput("Tasks and every label are written of a pool; name one.")
     if in_files:
-        return _merge_files(given, output, settings)
-    desk = open_desk(str(given[0]), settings.store)
+        return _merge_files(paths, output, settings)
+    desk = open_desk(str(paths[0]), settings.store)
     if settings.add_to is not None:
         raise InvalidInput(
             "A pool knows the ground truth it adds to; leave --add-to out."
@@ -76,9 +76,9 @@ def export(
     )
 
 
-def _said(found: Agreement) -> Exported:
+def _said(agreement: Agreement) -> Exported:
     """A result with the agreement alone, when nothing is written."""
-    return Exported((), "", 0, 0, found.judged, found.left_out, None, found)
+    return Exported((), "", 0, 0, agreement.judged, agreement.left_out, None, agreement)
 
 
 def write_every_label(
@@ -87,10 +87,10 @@ def write_every_label(
     """Write every current label, skip, note and final label as CSV or JSON lines."""
     check_free(path, overwrite)
     rows = []
-    for one, note in desk.state().held():
-        label = desk.items[one.item].label.judged(one.judge, one.grade, note)
-        marks: dict[str, Any] = {"quote": one.quote, "quote_start": one.quote_start}
-        rows.append(replace(label, **marks, kind=one.kind, saved=one.saved))
+    for entry, note in desk.state().held():
+        label = desk.items[entry.item].label.judged(entry.judge, entry.grade, note)
+        marks: dict[str, Any] = {"quote": entry.quote, "quote_start": entry.quote_start}
+        rows.append(replace(label, **marks, kind=entry.kind, saved=entry.saved))
     if not rows:
         raise InvalidInput(
             f"Nothing is judged yet in the pool {desk.name}; label something."
@@ -153,7 +153,8 @@ TOOLS: Mapping[str, Callable[[PoolItem], Any]] = {
     "label-studio": _studio_task,
     "argilla": _argilla_record,
 }
-"""Labelling tools, and an item as a task of each; docs/make-ground-truth.md has their settings."""
+"""Labelling tools, and an item as a task of each; docs/make-ground-truth.md has their
+settings."""
 
 
 def _read(path: AnyPath, items: Sequence[PoolItem]) -> list[Placed]:
@@ -170,8 +171,9 @@ def _read(path: AnyPath, items: Sequence[PoolItem]) -> list[Placed]:
         key = fields.get("id") if is_argilla else fields.get("data", {}).get("calipers")
         if key not in by_key:
             raise InvalidInput(
-                f"The record at {place} names nothing of this pool ({key!r:.60}); import the JSON "
-                "that Label Studio or Argilla made of `calipers labels export --to`."
+                f"The record at {place} names nothing of this pool ({key!r:.60}); import "
+                "the JSON that Label Studio or Argilla made of `calipers labels export "
+                "--to`."
             )
         read = _of_argilla if is_argilla else _of_studio
         try:
@@ -187,18 +189,23 @@ def _read(path: AnyPath, items: Sequence[PoolItem]) -> list[Placed]:
 
 def _of_studio(record: Mapping[str, Any], label: Label) -> Iterator[Label]:
     """Read the labels of a Label Studio task."""
-    for one in record.get("annotations", ()):
-        who = one.get("completed_by")
+    for annotation in record.get("annotations", ()):
+        who = annotation.get("completed_by")
         judge = who.get("email") or str(who["id"]) if isinstance(who, dict) else str(who)
-        found = {part["from_name"]: part["value"] for part in one.get("result", ())}
-        grade = found["grade"]["choices"][0] if "grade" in found else None
-        note = "\n".join(found.get("note", {}).get("text", ()))
-        row = _row(label, judge, grade, note, bool(one.get("was_cancelled")))
-        when = one.get("updated_at") or one.get("created_at")
+        values = {
+            part["from_name"]: part["value"] for part in annotation.get("result", ())
+        }
+        grade = values["grade"]["choices"][0] if "grade" in values else None
+        note = "\n".join(values.get("note", {}).get("text", ()))
+        row = _row(label, judge, grade, note, bool(annotation.get("was_cancelled")))
+        when = annotation.get("updated_at") or annotation.get("created_at")
         if when is not None:
-            given = datetime.fromisoformat(when)
+            labelled_at = datetime.fromisoformat(when)
             row = replace(
-                row, saved=moment(given if given.tzinfo else given.replace(tzinfo=UTC))
+                row,
+                saved=moment(
+                    labelled_at if labelled_at.tzinfo else labelled_at.replace(tzinfo=UTC)
+                ),
             )
         yield row
 
@@ -206,16 +213,16 @@ def _of_studio(record: Mapping[str, Any], label: Label) -> Iterator[Label]:
 def _of_argilla(record: Mapping[str, Any], label: Label) -> Iterator[Label]:
     """Read the labels of an Argilla record; its export has no timestamps.
 
-    ``to_list(flatten=True)`` keeps the status of a response. Other exports drop it, and a draft or
-    a discarded response would count as a label.
+    ``to_list(flatten=True)`` keeps the status of a response. Other exports drop it, and a
+    draft or a discarded response would count as a label.
     """
     by_judge: dict[str, dict[str, Any]] = {}
     for question in ("grade", "note"):
         for value, judge, status in _responses(record, question):
             if status is None:
                 raise InvalidInput(
-                    "The responses of Argilla have no status here, so drafts and discarded ones "
-                    "would count as labels; export them with "
+                    "The responses of Argilla have no status here, so drafts and "
+                    "discarded ones would count as labels; export them with "
                     "dataset.records.to_list(flatten=True)."
                 )
             if status != "draft":
@@ -256,7 +263,8 @@ class Imported(Plain, ShowsItself):
     pool: str
     added: int
     known: int
-    """Labels that the pool already had, or for which it had a later one of the same judge."""
+    """Labels that the pool already had, or for which it had a later one of the same
+    judge."""
     ungraded: int
     """Rows that nobody filled in."""
     judges: tuple[str, ...]
@@ -270,20 +278,21 @@ def take_labels(
     ``judge`` is the judge of rows that name none.
     """
     at = {item.label.pair: item.position for item in desk.items}
-    read = [one for path in paths for one in _read(path, desk.items)]
-    given = [one for one in read if one[1].kind is not None or one[1].grade is not None]
-    rows = [_checked(desk, at, place, label, judge) for place, label in given]
+    read = [row for path in paths for row in _read(path, desk.items)]
+    filled = [row for row in read if row[1].kind is not None or row[1].grade is not None]
+    rows = [_checked(desk, at, place, label, judge) for place, label in filled]
     state = desk.state()
-    found = [list(_new(state, position, label)) for position, label in rows]
+    news = [list(_new(state, position, label)) for position, label in rows]
     with desk.store.writing() as connection:
         # By time; labels without a timestamp come last.
         new = sorted(
-            (one for each in found for one in each), key=lambda one: one["now"] or LAST
+            (entry for each in news for entry in each),
+            key=lambda entry: entry["now"] or LAST,
         )
         for entry in new:
             append_on(connection, desk.content.number, **entry)
-    added = sum(map(bool, found))
-    names = dict.fromkeys(str(one.judge) for _, one in rows)
+    added = sum(map(bool, news))
+    names = dict.fromkeys(str(label.judge) for _, label in rows)
     return Imported(
         desk.name, added, len(rows) - added, len(read) - len(rows), tuple(names)
     )
@@ -295,14 +304,15 @@ def _checked(
     """Return a row's position in the pool and the row with its judge; raise for a bad row."""
     if label.pair not in at:
         raise InvalidInput(
-            f"The row at {place} is about something that is not in the pool {desk.name}: query "
-            f"{label.query_id!r:.60}, item {label.item or label.text!r:.60}."
+            f"The row at {place} is about something that is not in the pool {desk.name}: "
+            f"query {label.query_id!r:.60}, item {label.item or label.text!r:.60}."
         )
     whose = (label.judge or "").strip() or judge
     if whose is None:
         raise InvalidInput(
-            f"The row at {place} does not say who judged it; fill in 'judge', or say whose such "
-            "rows are: --judge anna, or --judge machine:NAME for a language model."
+            f"The row at {place} does not say who judged it; fill in 'judge', or say "
+            "whose such rows are: --judge anna, or --judge machine:NAME for a language "
+            "model."
         )
     kind = label.kind or "label"
     note = label.note or "none"
@@ -361,7 +371,9 @@ def filled_grades(paths: Sequence[AnyPath]) -> dict[Pair, float | None]:
     """The grade that people gave each item of some files; None for a tie, or a machine's alone."""
     items, state, _ = _read_files(paths)
     decided = {item.label.pair: decide(state, item.position) for item in items}
-    return {pair: one.counts if one else None for pair, one in decided.items()}
+    return {
+        pair: decision.counts if decision else None for pair, decision in decided.items()
+    }
 
 
 def _read_files(
@@ -379,11 +391,12 @@ def _read_files(
     for name, path in zip(names, paths, strict=True):
         read = read_labels(path)
         rows = [
-            one for one in read if one[1].grade is not None or one[1].kind is not None
+            row for row in read if row[1].grade is not None or row[1].kind is not None
         ]
         if not rows:
             raise InvalidInput(
-                f"{path} has no grade in any of its {len(read)} rows; fill in 'grade' first."
+                f"{path} has no grade in any of its {len(read)} rows; fill in 'grade' "
+                "first."
             )
         for place, label in rows:
             judge = (label.judge or "").strip() or name
@@ -394,17 +407,18 @@ def _read_files(
             before, first = seen.setdefault((label.pair, judge, kind), (label, place))
             if before.grade != label.grade:
                 raise InvalidInput(
-                    f"The judge {judge!r} gave two grades to one item of {label.query_id!r:.60}: "
-                    f"{before.grade} at {first} and {label.grade} at {place}; keep one."
+                    f"The judge {judge!r} gave two grades to one item of "
+                    f"{label.query_id!r:.60}: {before.grade} at {first} and "
+                    f"{label.grade} at {place}; keep one."
                 )
     # A final label comes after the labels that it settles.
-    ordered = sorted(seen.items(), key=lambda one: one[0][2] == "final")
+    ordered = sorted(seen.items(), key=lambda entry: entry[0][2] == "final")
     entries = []
     marks = ("grade", "quote", "quote_start", "note")
-    for at, ((pair, judge, kind), (one, _)) in enumerate(ordered, 1):
-        said: dict[str, Any] = {name: getattr(one, name) for name in marks}
-        said |= {"item": items[pair].position, "judge": judge, "kind": kind}
-        entries.append(LogEntry(number=at, saved=one.saved or "", **said))
+    for at, ((pair, judge, kind), (read_label, _)) in enumerate(ordered, 1):
+        entry_fields: dict[str, Any] = {name: getattr(read_label, name) for name in marks}
+        entry_fields |= {"item": items[pair].position, "judge": judge, "kind": kind}
+        entries.append(LogEntry(number=at, saved=read_label.saved or "", **entry_fields))
     return tuple(items.values()), LabelState(entries), unnamed
 
 
@@ -421,16 +435,16 @@ def _merge_files(
     if settings.add_to is not None:
         before = load_ground_truth(settings.add_to, Columns.of(settings.columns))
     pool = PoolSettings(targets_as=settings.targets_as or "id")
-    found = judged_truth(
+    judged = judged_truth(
         before, items, state, pool, machines=settings.machines, unnamed=unnamed
     )
-    truth = found.tagged(None)
-    if truth is None or not found.grades:
+    truth = judged.tagged(None)
+    if truth is None or not judged.grades:
         only = "every result is a tie; let one more judge decide"
-        if not found.left_out:
+        if not judged.left_out:
             only = "language models gave all of the labels; add --machines to count them"
         raise InvalidInput(f"There is no grade to make a ground truth of: {only}.")
-    return write_truth(truth, found, agreed, output, settings.to)
+    return write_truth(truth, judged, agreed, output, settings.to)
 
 
 def document(exported: Exported) -> Document:

@@ -50,11 +50,11 @@ class JudgedTruth:
         truth = self.ground_truth
         if truth is None:
             return None
-        said = [self.sources.get(one, IMPORT) for one in truth.queries["query"]]
-        tags = {JUDGED_BY: pl.Series(JUDGED_BY, said, dtype=pl.String)}
+        sources = [self.sources.get(query, IMPORT) for query in truth.queries["query"]]
+        tags = {JUDGED_BY: pl.Series(JUDGED_BY, sources, dtype=pl.String)}
         if order is not None:
             chosen = WHOLE_QUEUE if self.finished else order
-            queue = [None if one == IMPORT else chosen for one in said]
+            queue = [None if source == IMPORT else chosen for source in sources]
             tags[QUEUE] = pl.Series(QUEUE, queue, dtype=pl.String)
         return replace(truth, tags={**truth.tags, **tags})
 
@@ -65,16 +65,19 @@ def is_relevant(grade: float, rel: float | None) -> bool:
 
 
 def why_waiting(
-    query: str, items: Iterable[int], found: JudgedTruth, state: LabelState
+    query: str, items: Iterable[int], judged: JudgedTruth, state: LabelState
 ) -> str | None:
     """Why a question that was drawn cannot count yet: a result was skipped, or is a tie."""
     for item in items:
-        if item in found.grades:
+        if item in judged.grades:
             continue
         if state.labels(item):
-            return f"Judges differ on a result of the question {query!r:.60}: settle it to go on."
-        given = state.given(item).values()
-        if given and all(one.kind == "skip" for one in given):
+            return (
+                f"Judges differ on a result of the question {query!r:.60}: settle it to "
+                "go on."
+            )
+        answers = state.given(item).values()
+        if answers and all(answer.kind == "skip" for answer in answers):
             return (
                 f"A result of the question {query!r:.60} was skipped: judge it to go on."
             )
@@ -92,31 +95,33 @@ def judged_truth(
 ) -> JudgedTruth:
     """The earlier ground truth with one grade for every judged item that is not a tie.
 
-    A label replaces the earlier grade of the same item. Labels of language models count only
-    with ``machines``; ``unnamed`` judges may be human or not.
+    A label replaces the earlier grade of the same item. Labels of language models count
+    only with ``machines``; ``unnamed`` judges may be human or not.
     """
     rows = []
     left_out = 0
     said_by: dict[int, list[str]] = {}
     grades: dict[int, float] = {}
     for position in state.touched():
-        found = decide(state, position, machines=machines)
-        if found is None or found.counts is None:
-            left_out += found is not None
+        decision = decide(state, position, machines=machines)
+        if decision is None or decision.counts is None:
+            left_out += decision is not None
             continue
-        given = (
-            [found.final]
-            if found.how == "final" and found.final
-            else [*found.labels.values()]
+        deciding = (
+            [decision.final]
+            if decision.how == "final" and decision.final
+            else [*decision.labels.values()]
         )
-        marked = [*given, *found.labels.values()]
+        marked = [*deciding, *decision.labels.values()]
         quote = next(
-            (one for one in marked if one.quote and one.grade == found.counts), None
+            (entry for entry in marked if entry.quote and entry.grade == decision.counts),
+            None,
         )
         names = (
-            IMPORT if one.judge in unnamed else source_of(one.judge) for one in given
+            IMPORT if entry.judge in unnamed else source_of(entry.judge)
+            for entry in deciding
         )
-        said_by[position], grades[position] = [*names], float(found.counts)
+        said_by[position], grades[position] = [*names], float(decision.counts)
         target = _target(items[position].label, quote, settings.targets_as)
         rows.append({"grade": grades[position], **target})
     if not rows:
@@ -126,9 +131,9 @@ def judged_truth(
     labelled = new.agg(pl.col("grade").max()).select(*TARGET_SCHEMA)
     truth = _merge_labels(before, labelled, items)
     sources: dict[str, set[str]] = {}
-    for one in items:
-        sources.setdefault(one.label.query_id, set()).update(
-            said_by.get(one.position, (IMPORT,))
+    for pool_item in items:
+        sources.setdefault(pool_item.label.query_id, set()).update(
+            said_by.get(pool_item.position, (IMPORT,))
         )
     # Targets that nobody judged came with the ground truth.
     same.remove("group")
@@ -166,8 +171,9 @@ def _target(label: Label, marked: LogEntry | None, by: TargetsAs) -> dict[str, o
         return {**known, "item": label.item}
     if not quote and label.text is None:
         raise InvalidInput(
-            f"The item {label.item!r:.60} of the query {label.query_id!r:.60} has no text, which a "
-            f"ground truth by {by} needs; write it by id, or give runs with texts."
+            f"The item {label.item!r:.60} of the query {label.query_id!r:.60} has no "
+            f"text, which a ground truth by {by} needs; write it by id, or give runs "
+            "with texts."
         )
     return {**known, "quote": quote or label.text}
 
@@ -178,10 +184,10 @@ def _merge_labels(
     """The ground truth with the labelled targets in place of what was said of them before."""
     texts = {item.label.query_id: item.label.query for item in items}
     both = {"query": pl.String(), "text": pl.String()}
-    asked = pl.DataFrame([*texts.items()], schema=both, orient="row")
-    asked = asked.filter(pl.col("query").is_in(labelled["query"].implode()))
+    questions = pl.DataFrame([*texts.items()], schema=both, orient="row")
+    questions = questions.filter(pl.col("query").is_in(labelled["query"].implode()))
     if before is None:
-        return GroundTruth.from_targets(labelled, queries=asked)
+        return GroundTruth.from_targets(labelled, queries=questions)
     kept = before.targets
     for same in (["item"], ["quote"], ["document", "start", "end"]):
         on = ["query", *same]
@@ -191,7 +197,7 @@ def _merge_labels(
         labelled = labelled.join(groups, on=on, how="left", maintain_order="left")
         labelled = labelled.with_columns(group=pl.coalesce("group", "was")).drop("was")
         kept = kept.join(known, on=on, how="anti", maintain_order="left")
-    new = asked.join(before.queries, on="query", how="anti", maintain_order="left")
+    new = questions.join(before.queries, on="query", how="anti", maintain_order="left")
     return GroundTruth.from_targets(
         pl.concat([kept, labelled]),
         queries=pl.concat([before.queries.select("query", "text"), new]),

@@ -53,18 +53,20 @@ def draw(runs: Any, given: Mapping[str, Any]) -> int:
     read, truth = read_inputs(runs, given["ground_truth"], given["columns"])
     if truth is None:
         raise InvalidInput("The machine's ground truth is not given; name it with -g.")
-    if JUDGED_BY in truth.tags and all(is_peoples(one) for one in truth.tags[JUDGED_BY]):
+    if JUDGED_BY in truth.tags and all(
+        is_peoples(judge) for judge in truth.tags[JUDGED_BY]
+    ):
         raise InvalidInput("People gave every label: there is no machine to correct.")
-    loaded = {one: run.kept() for one, run in read.items()}
+    loaded = {name: run.kept() for name, run in read.items()}
     texts = {one: given[one] for one in ("questions", "corpus")}
     labels = to_judge(loaded, truth, settings, again=True, **texts)
     settings = matched_alike(settings, truth, loaded, labels)
     _check_readable(truth, labels)
     rows: dict[str, list[Label]] = {}
-    for one in labels:
-        rows.setdefault(one.query_id, []).append(one)
+    for label in labels:
+        rows.setdefault(label.query_id, []).append(label)
     drawn = drawn_order(
-        (one for one in truth.queries["query"] if one in rows), settings.seed
+        (query for query in truth.queries["query"] if query in rows), settings.seed
     )
     total = len(drawn)
     if min(most, total) < FIRST:
@@ -84,8 +86,9 @@ def draw(runs: Any, given: Mapping[str, Any]) -> int:
             or np.isnan(values).all()
         ):
             raise InvalidInput(
-                f"{settings.metric} of {name} has no mean over these queries that people's labels "
-                "could correct; choose another metric with -m, or another run."
+                f"{settings.metric} of {name} has no mean over these queries that "
+                "people's labels could correct; choose another metric with -m, or "
+                "another run."
             )
         bounds = value_bounds(scores.metrics[0])
         plans.append(planned_looks(values, until, most, given["confidence"], bounds))
@@ -102,7 +105,7 @@ def draw(runs: Any, given: Mapping[str, Any]) -> int:
     settings = replace(
         settings, order="plain", sample=Draw(total=total, looks=looks, **asked, **marks)
     )
-    items = [one for query in drawn[:most] for one in rows[query]]
+    items = [label for query in drawn[:most] for label in rows[query]]
     store = open_store(given["store"], create=True, keep=True)
     called = given["pool"] or f"{name_from(loaded, 83)}-sample"
     return keep(store, called, items, loaded, truth, settings)
@@ -125,8 +128,9 @@ def _check_readable(truth: GroundTruth, labels: Sequence[Label]) -> None:
     if lost := [row for row in rows if row not in there]:
         query, document, start, end = lost[0]
         raise InvalidInput(
-            f"Give runs whose chunks hold every target; {plural(len(lost), 'text')} are unknown, "
-            f"such as {start}–{end} of {document!r:.60} for the query {query!r:.60}."
+            f"Give runs whose chunks hold every target; {plural(len(lost), 'text')} are "
+            f"unknown, such as {start}–{end} of {document!r:.60} for the query "
+            f"{query!r:.60}."
         )
 
 
@@ -204,18 +208,21 @@ class SampleState(Plain, HasRows):
         if not self.looks:
             first = f"The first look is at {self.draw.looks[0]:,} judged."
             return (Claim("no clear difference", self.line, range=first),)
-        one = max(self.looks, key=lambda look: look.interval.high - look.interval.low)
-        of_run = f" of {one.run}" if len(self.looks) > 1 else ""
+        widest = max(self.looks, key=lambda look: look.interval.high - look.interval.low)
+        of_run = f" of {widest.run}" if len(self.looks) > 1 else ""
         seen = (
-            f"{self.metric}{of_run} is {number(one.value)} ({number(one.interval.low)}–"
-            f"{number(one.interval.high)}) by {self.counted:,} questions, "
-            f"{number(one.machine)} by the machine alone."
+            f"{self.metric}{of_run} is {number(widest.value)} "
+            f"({number(widest.interval.low)}–{number(widest.interval.high)}) by "
+            f"{self.counted:,} questions, {number(widest.machine)} by the machine alone."
         )
         if self.reached:
             export = join_words(
                 ["calipers", "labels", "export", self.pool, "-o", "people.jsonl"]
             )
-            after = f"Next: `{export}`; then `calipers eval` takes --corrected-by people.jsonl."
+            after = (
+                f"Next: `{export}`; then `calipers eval` takes --corrected-by "
+                "people.jsonl."
+            )
             fact = f"Narrow enough (±{self.draw.until:g}): {seen}"
             return (Claim("passed", fact, next=self.waiting or after),)
         go_on = f"Go on: {join_words(['calipers', 'serve', '--pool', self.pool])}"
@@ -255,26 +262,26 @@ class SampleWatch:
     @cached_property
     def _places(self) -> dict[str, list[int]]:
         """The items of each query, in the order of the draw."""
-        found: dict[str, list[int]] = {}
+        places: dict[str, list[int]] = {}
         for item in self.content.items:
-            found.setdefault(item.label.query_id, []).append(item.position)
-        return found
+            places.setdefault(item.label.query_id, []).append(item.position)
+        return places
 
     def counted(
-        self, found: JudgedTruth, state: LabelState
+        self, truth: JudgedTruth, state: LabelState
     ) -> tuple[list[str], str | None]:
         """The queries that humans judged completely, in drawn order, and what blocks the rest.
 
-        A question that is not judged yet is passed over: that is unrelated to its results. One
-        that was skipped, or on which judges differ, may be a harder one, so nothing after it
-        counts until it is judged.
+        A question that is not judged yet is passed over: that is unrelated to its
+        results. One that was skipped, or on which judges differ, may be a harder one, so
+        nothing after it counts until it is judged.
         """
         judged = []
         for query, items in self._places.items():
-            if is_peoples(found.sources.get(query)):
+            if is_peoples(truth.sources.get(query)):
                 judged.append(query)
                 continue
-            if (why := why_waiting(query, items, found, state)) is not None:
+            if (why := why_waiting(query, items, truth, state)) is not None:
                 return judged, why
         return judged, None
 
@@ -290,10 +297,10 @@ class SampleWatch:
     def _machine(self) -> dict[str, Scores]:
         return self._scored(self.truth)
 
-    def state(self, found: JudgedTruth, state: LabelState) -> SampleState:
+    def state(self, judged_truth: JudgedTruth, state: LabelState) -> SampleState:
         """The current state; computed again only when the labels changed."""
-        judged, waiting = self.counted(found, state)
-        truth = found.ground_truth or self.truth
+        judged, waiting = self.counted(judged_truth, state)
+        truth = judged_truth.ground_truth or self.truth
         people = truth.only(truth.queries["query"].is_in(judged)) if judged else None
         mark = "" if people is None else people.fingerprint
         if self._known is None or self._known[0] != mark:
@@ -306,9 +313,9 @@ class SampleWatch:
         first = next(iter(samples.values()))
         last = first.last_look
         looks = []
-        for name, one in samples.items():
-            if last is not None and (result := one.at(last)) is not None:
-                kind: Method = "t" if one.bounds is None else "score"
+        for name, drawn in samples.items():
+            if last is not None and (result := drawn.at(last)) is not None:
+                kind: Method = "t" if drawn.bounds is None else "score"
                 ends = Interval(*result.interval, self.draw.confidence, kind)
                 looks.append(
                     SampleLook(name, result.machine, result.value, ends, result.people)
@@ -324,7 +331,7 @@ class SampleWatch:
             next_look=first.next_look,
             enough=None
             if None in enough
-            else max(one for one in enough if one is not None),
+            else max(needed for needed in enough if needed is not None),
             looks=tuple(looks),
             counted=last,
         )
@@ -351,10 +358,10 @@ class SampleWatch:
         }
 
     def tags(
-        self, truth: GroundTruth, found: JudgedTruth, state: LabelState
+        self, truth: GroundTruth, judged_truth: JudgedTruth, state: LabelState
     ) -> pl.Series:
         """The tag that records how each query was drawn; null if humans did not judge it."""
-        judged, _ = self.counted(found, state)
+        judged, _ = self.counted(judged_truth, state)
         places = {query: at for at, query in enumerate(judged, 1)}
         names = truth.queries["query"]
         mark = truth.only(names.is_in(list(places))).fingerprint if places else ""

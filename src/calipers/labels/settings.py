@@ -102,13 +102,14 @@ class LabelsDraftSettings(Settings):
 def labels_draft(runs: Runs = (), *, settings: LabelsDraftSettings) -> "Draft":
     """Pool the first k results of several runs into rows that somebody can judge.
 
-    ``runs`` is one run or a list of them, in any format. Each pair of question and item is there
-    once, whichever run found it; rank, score and run are not in the rows, and the items of a
-    question are shuffled by ``seed``. What ``ground_truth`` has is left out.
+    ``runs`` is one run or a list of them, in any format. Each pair of question and item
+    is there once, whichever run found it; rank, score and run are not in the rows, and
+    the items of a question are shuffled by ``seed``. What ``ground_truth`` has is left
+    out.
 
-    With ``changed`` the runs are an old and a new one, and the rows are the results that only one
-    of them has, of questions in random order. ``switch`` says by the ``filled`` files whether the
-    new run loses more than ``allow`` relevant results per query.
+    With ``changed`` the runs are an old and a new one, and the rows are the results that
+    only one of them has, of questions in random order. ``switch`` says by the ``filled``
+    files whether the new run loses more than ``allow`` relevant results per query.
 
     >>> found = labels_draft([{"q": ["a", "b"]}, {"q": ["b", "c"]}], questions={"q": "Who?"}, k=1)
     >>> sorted(row.item for row in found.rows), found.rows[0].query
@@ -151,8 +152,9 @@ def labels_traces(
     """Take the questions that people really asked from traces, each once.
 
     ``files`` are exports of OpenInference or OTLP spans, of LangSmith runs, of Langfuse
-    observations, or of the queries and events of OpenSearch UBI, whose clicks become labels of the
-    judge "machine:clicks". ``n`` questions (default: all) are drawn at random by ``seed``.
+    observations, or of the queries and events of OpenSearch UBI, whose clicks become
+    labels of the judge "machine:clicks". ``n`` questions (default: all) are drawn at
+    random by ``seed``.
     """
     from calipers.io.files.open import Source
     from calipers.io.files.probe import Probe
@@ -161,7 +163,8 @@ def labels_traces(
 
     # Each is opened once: a pipe has nothing to say the second time.
     opened = [
-        (Path(one).name.split(".")[0], Probe(Source(Path(one)))) for one in _listed(files)
+        (Path(path).name.split(".")[0], Probe(Source(Path(path))))
+        for path in _listed(files)
     ]
     records = ((name, record) for name, file in opened for record in read_traces(file))
     clicks = read_behaviour(file for _, file in opened)
@@ -227,12 +230,12 @@ def labels_pool(
 ) -> "PoolSession":
     """Make a pool of the first ``depth`` results of several runs, and open it for judging.
 
-    ``runs`` are paths, or names with runs. What the ``ground_truth`` has is not judged, unless
-    ``again``. There is one queue: a result goes to whoever asks next, until ``per_item`` people
-    labelled it. With ``changed`` the runs are
-    an old and a new one, and ``switch`` of the pool says whether the new one loses more than
-    ``allow`` relevant results per query. A pool of that name and the same inputs is opened again;
-    one of other inputs is refused, or the new pool gets ``another`` name.
+    ``runs`` are paths, or names with runs. What the ``ground_truth`` has is not judged,
+    unless ``again``. There is one queue: a result goes to whoever asks next, until
+    ``per_item`` people labelled it. With ``changed`` the runs are an old and a new one,
+    and ``switch`` of the pool says whether the new one loses more than ``allow`` relevant
+    results per query. A pool of that name and the same inputs is opened again; one of
+    other inputs is refused, or the new pool gets ``another`` name.
 
     >>> import tempfile
     >>> place = tempfile.mkdtemp() + "/labels.db"
@@ -265,10 +268,12 @@ def labels_pool(
     more = ("allow",) if settings.changed else ("queries", "again")
     which = {one: given[one] for one in ("questions", "corpus", *more)}
     if settings.changed:
-        found, kept = what_changed(loaded, truth, kept, **which)
-        labels = found.rows
+        changes, kept = what_changed(loaded, truth, kept, **which)
+        labels = changes.rows
         if not labels:
-            raise InvalidInput(f"There is nothing to judge. {found.document().sentence}")
+            raise InvalidInput(
+                f"There is nothing to judge. {changes.document().sentence}"
+            )
     else:
         labels = to_judge(loaded, truth, kept, **which)
         kept = matched_alike(kept, truth, loaded, labels)
@@ -282,7 +287,8 @@ def labels_pool(
 def labels_desk(pool: str, store: Store = None) -> "PoolSession":
     """Open a pool for judging: its queue, labels, undo, notes, agreement, conflicts, what moved.
 
-    ``change("close")`` of it closes the pool, "reopen" opens it again, "delete" deletes it.
+    ``change("close")`` of it closes the pool, "reopen" opens it again, "delete" deletes
+    it.
     """
     from calipers.labels.desk import open_desk
 
@@ -315,11 +321,12 @@ def labels_sample(
 ) -> "SampleState | Switch":
     """Draw questions at random for people to judge, and say how far they are.
 
-    ``ground_truth`` is a machine's; what people say of the sample corrects it. The results of
-    ``runs`` are judged blind, in the order drawn, by one judge each; the same call again, or one
-    with ``pool`` alone, says how wide the corrected interval of ``metric`` is, and how
-    many are left ``until`` it is narrow enough. It may be read, and judging ended, at a few looks
-    that are fixed beforehand: together they hold as often as ``confidence`` says.
+    ``ground_truth`` is a machine's; what people say of the sample corrects it. The
+    results of ``runs`` are judged blind, in the order drawn, by one judge each; the same
+    call again, or one with ``pool`` alone, says how wide the corrected interval of
+    ``metric`` is, and how many are left ``until`` it is narrow enough. It may be read,
+    and judging ended, at a few looks that are fixed beforehand: together they hold as
+    often as ``confidence`` says.
 
     >>> import tempfile
     >>> run = {f"Who is {i}?": ["a", "b"] for i in range(400)}
@@ -333,8 +340,10 @@ def labels_sample(
     from calipers.labels.desk import open_desk
     from calipers.labels.sample import draw
 
-    given = runs is not None and not (isinstance(runs, tuple | list | dict) and not runs)
-    pool = draw(runs, flat(settings)) if given else settings.pool
+    has_runs = runs is not None and not (
+        isinstance(runs, tuple | list | dict) and not runs
+    )
+    pool = draw(runs, flat(settings)) if has_runs else settings.pool
     if pool is None:
         raise InvalidInput(
             "Name runs to draw a sample of, or a sample that was drawn with --pool."
@@ -387,9 +396,10 @@ def labels_export(
 ) -> "Exported":
     """Write what was judged as a ground truth, in any format of ``convert``.
 
-    The answer says how far the judges agree. ``pool`` is a pool, or files to label that somebody
-    filled in. The grade of the majority counts; a tie is left out until it is settled. A sentence
-    that a judge marked is the quote of its item. Without ``output`` only the agreement is returned.
+    The answer says how far the judges agree. ``pool`` is a pool, or files to label that
+    somebody filled in. The grade of the majority counts; a tie is left out until it is
+    settled. A sentence that a judge marked is the quote of its item. Without ``output``
+    only the agreement is returned.
     """
     from calipers.labels.exchange import export
 
@@ -407,10 +417,11 @@ def labels_import(
 ) -> "Imported":
     """Read labels that were given elsewhere.
 
-    Files are those of ``labels_draft`` or ``labels_export`` that somebody filled in, or what Label
-    Studio or Argilla gives back of the tasks of ``labels_export`` (their JSON).
-    A row without a judge is ``judge``'s, or refused: nobody knows whether a person gave it. What
-    the pool has already, or has a later label of the same judge for, is not added again.
+    Files are those of ``labels_draft`` or ``labels_export`` that somebody filled in, or
+    what Label Studio or Argilla gives back of the tasks of ``labels_export`` (their
+    JSON). A row without a judge is ``judge``'s, or refused: nobody knows whether a person
+    gave it. What the pool has already, or has a later label of the same judge for, is not
+    added again.
     """
     from calipers.labels.desk import open_desk
     from calipers.labels.exchange import take_labels
@@ -418,8 +429,8 @@ def labels_import(
     return take_labels(open_desk(pool, store), _listed(labels), judge)
 
 
-def _listed(given: Paths) -> list[str | os.PathLike[str]]:
-    paths = [given] if isinstance(given, str | os.PathLike) else list(given)
+def _listed(files: Paths) -> list[str | os.PathLike[str]]:
+    paths = [files] if isinstance(files, str | os.PathLike) else list(files)
     if odd := [path for path in paths if not isinstance(path, str | os.PathLike)]:
         raise InvalidInput(f"A file is given as {odd[0]!r:.80}; give its path as a text.")
     return paths

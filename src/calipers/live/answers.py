@@ -1,7 +1,7 @@
 """Turn answers of any shape into rows: ids, pairs, dictionaries, documents of common libraries.
 
-Fields are found by the document reader in ``io``, which reads files, too, or by the caller's paths
-(``Layout``).
+Fields are found by the document reader in ``io``, which reads files, too, or by the
+caller's paths (``Layout``).
 """
 
 import re
@@ -30,8 +30,8 @@ from calipers.model.arrays import LARGEST
 from calipers.names import RESULT
 
 ALLOWED = (
-    "a retriever returns a list of ids, of (id, score) pairs, of dictionaries with an id or a "
-    "text, or of documents"
+    "a retriever returns a list of ids, of (id, score) pairs, of dictionaries with an id "
+    "or a text, or of documents"
 )
 ALL = 1_000_000_000
 """No limit: the caller wants all results."""
@@ -68,15 +68,16 @@ class Path:
             )
         steps: list[str | int | None] = []
         position = 1 if text[:1] == "$" else 0
-        while position and (found := _STEP.match(text, position)):
-            position = found.end()
-            word, index, *quoted = found.groups()
+        while position and (match := _STEP.match(text, position)):
+            position = match.end()
+            word, index, *quoted = match.groups()
             number = None if index in (None, "*") else int(index)
             steps.append(number if index else next((n for n in (word, *quoted) if n), ""))
         if position < len(text) or not text:
             raise InvalidInput(
-                f"The path {text!r} cannot be read at {text[position:]!r}; a path begins with $ "
-                "and goes on with .name, ['name'], [0] or [*], such as $.hits[*] or $.metadata.id."
+                f"The path {text!r} cannot be read at {text[position:]!r}; a path begins "
+                "with $ and goes on with .name, ['name'], [0] or [*], such as $.hits[*] "
+                "or $.metadata.id."
             )
         return cls(text, tuple(steps))
 
@@ -89,14 +90,16 @@ class Path:
         values = [value]
         walked = "$"
         for step in self.steps:
-            found: list[object] = []
-            for one in values:
+            reached: list[object] = []
+            for holder in values:
                 try:
-                    found += _step(one, step)
+                    reached += _step(holder, step)
                 except (LookupError, TypeError, AttributeError):
                     has = "is no list" if step is None else f"has no {step!r}"
-                    raise NoMatch(f"{walked} {has}; it is {beginning(one, 80)}") from None
-            values = found
+                    raise NoMatch(
+                        f"{walked} {has}; it is {beginning(holder, 80)}"
+                    ) from None
+            values = reached
             walked += (
                 f".{step}"
                 if isinstance(step, str)
@@ -139,21 +142,21 @@ class Layout:
                 f"The stages are {stages!r}; give a mapping of name to path, such as "
                 "{'candidates': '$.candidates[*]'}."
             )
-        given = {name: text for name, text in texts.items() if text is not None}
+        named = {name: text for name, text in texts.items() if text is not None}
         return cls(
-            Path.parse(given["results"]) if "results" in given else None,
-            {name: Path.parse(given[name], name) for name in RESULT if name in given},
+            Path.parse(named["results"]) if "results" in named else None,
+            {name: Path.parse(named[name], name) for name in RESULT if name in named},
             {str(name): Path.parse(text, name) for name, text in stages.items()},
         )
 
     def to_dict(self) -> dict[str, object]:
         """The given paths as texts."""
         paths = {} if self.results is None else {"results": self.results}
-        said: dict[str, object] = {
+        by_name: dict[str, object] = {
             n: path.text for n, path in {**paths, **self.fields}.items()
         }
         stages = {name: path.text for name, path in self.stages.items()}
-        return {**said, "stages": stages} if stages else said
+        return {**by_name, "stages": stages} if stages else by_name
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -175,8 +178,8 @@ def read_answer(raw: object, k: int = ALL, layout: Layout | None = None) -> Answ
     listed = _listed(raw, k) if layout.results is None else _at(layout.results, raw)
     stages: Mapping[str, list[Row]] = {}
     if layout.stages or isinstance(raw, Mapping):
-        found = _stages(raw, layout)
-        stages = {name: _rows(some, layout, f"stage {name!r}") for name, some in found}
+        by_stage = _stages(raw, layout)
+        stages = {name: _rows(some, layout, f"stage {name!r}") for name, some in by_stage}
     rows = _rows(listed[:k], layout, "the answer")
     return Answer(rows, stages, _is_unsorted(rows))
 
@@ -201,12 +204,12 @@ def _is_nested(raw: list[object]) -> bool:
 def _at(path: Path, raw: object) -> Sequence[object]:
     try:
         check_complete(raw)
-        found = path.all(raw)
+        values = path.all(raw)
     except IncompleteAnswer as error:
         raise bad_answer(f"the answer {error}") from None
     except NoMatch as error:
         raise bad_answer(f"the path {path.text} matches nothing: {error}") from None
-    return found if None in path.steps else _listed(found[0])
+    return values if None in path.steps else _listed(values[0])
 
 
 def _stages(raw: object, layout: Layout) -> Iterator[tuple[str, Sequence[object]]]:
@@ -217,8 +220,8 @@ def _stages(raw: object, layout: Layout) -> Iterator[tuple[str, Sequence[object]
         return
     if not isinstance(stages, Mapping):
         raise bad_answer(
-            f"'stages' is {beginning(stages)}; it is a dictionary of a stage's name to its list "
-            "of results"
+            f"'stages' is {beginning(stages)}; it is a dictionary of a stage's name to "
+            "its list of results"
         )
     for name, value in stages.items():
         yield str(name), _listed(value)
@@ -226,32 +229,32 @@ def _stages(raw: object, layout: Layout) -> Iterator[tuple[str, Sequence[object]
 
 def _rows(listed: Sequence[object], layout: Layout, where: str) -> list[Row]:
     rows = []
-    for number, one in enumerate(listed):
+    for number, result in enumerate(listed):
         try:
-            rows.append(row_of(one, layout))
+            rows.append(row_of(result, layout))
         except BadDocument as error:
             hint = "; say where its id is with --id '$.NAME'" * (
                 "neither an id" in str(error)
             )
             raise bad_answer(
-                f"result {number} of {where} {error}; found {beginning(one)}{hint}"
+                f"result {number} of {where} {error}; found {beginning(result)}{hint}"
             ) from None
     return rows
 
 
-def row_of(one: object, layout: Layout) -> Row:
+def row_of(result: object, layout: Layout) -> Row:
     """Read one result as a row; refuse what `calipers eval` would refuse.
 
     >>> row_of({"key": 7, "rank": {"score": 0.5}}, Layout.from_texts({"score": "$.rank.score"}))
     Row(id='7', score=0.5, text=None, ...)
     """
-    if not layout.fields or isinstance(one, str | Integral):
-        row = read_document(one)
+    if not layout.fields or isinstance(result, str | Integral):
+        row = read_document(result)
     else:
-        row = Row() if isinstance(one, SCALARS) else from_object(one)
+        row = Row() if isinstance(result, SCALARS) else from_object(result)
         for name, path in layout.fields.items():
             try:
-                value = next(iter(path.all(one)), None)
+                value = next(iter(path.all(result)), None)
             except NoMatch as error:
                 if name == "id":
                     raise BadDocument(f"has no id at {path.text}: {error}") from None

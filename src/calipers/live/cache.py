@@ -38,7 +38,8 @@ class Cache:
             self._execute("PRAGMA journal_mode=WAL")
             self._execute("PRAGMA synchronous=NORMAL")
             self._execute(
-                "CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, entry BLOB NOT NULL)"
+                "CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, entry BLOB "
+                "NOT NULL)"
             )
         except sqlite3.Error as error:
             raise self._unusable(error) from error
@@ -74,13 +75,13 @@ class Cache:
     def _execute(self, statement: str, *values: bytes) -> Any:
         try:
             with self._one_at_a_time:
-                found = self._base.execute(statement, values).fetchone()
+                row = self._base.execute(statement, values).fetchone()
         except sqlite3.Error as error:
             raise self._unusable(error) from error
-        return None if found is None else found[0]
+        return None if row is None else row[0]
 
     def _unusable(self, why: sqlite3.Error) -> WriteFailed:
         return WriteFailed(
-            f"The cache {self._place} cannot be used: {why!s:.200}; name another file, or remove "
-            "this one. What was answered stays, and the same command goes on."
+            f"The cache {self._place} cannot be used: {why!s:.200}; name another file, "
+            "or remove this one. What was answered stays, and the same command goes on."
         )

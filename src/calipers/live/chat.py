@@ -1,8 +1,8 @@
 """A language model that labels results and writes questions; its output is marked as such.
 
-The user names an OpenAI-compatible endpoint, which is queried like a retriever: the same driver,
-connections, retries, limits and cache. An unusable answer counts as a failed question and is never
-cached. docs/make-ground-truth.md has the prompts word for word.
+The user names an OpenAI-compatible endpoint, which is queried like a retriever: the same
+driver, connections, retries, limits and cache. An unusable answer counts as a failed
+question and is never cached. docs/make-ground-truth.md has the prompts word for word.
 """
 
 import os
@@ -75,7 +75,8 @@ def grade_labels(
 ) -> MachineLabels:
     """Have a language model grade every pair of question and item.
 
-    A refusal, a malformed answer or an unknown grade leaves the row ungraded, and is counted.
+    A refusal, a malformed answer or an unknown grade leaves the row ungraded, and is
+    counted.
     """
     rows = _pairs(labels)
     named = MACHINE + model
@@ -83,7 +84,8 @@ def grade_labels(
     readable = [row for row in rows if row.text is not None]
     if not readable:
         raise InvalidInput(
-            "No row has a text, and an id alone cannot be judged; draft again with --corpus."
+            "No row has a text, and an id alone cannot be judged; draft again with "
+            "--corpus."
         )
     prompts = [
         filled(JUDGE_THIS, question=row.query or row.query_id, passage=row.text or "")
@@ -107,21 +109,21 @@ def _pairs(labels: object) -> list[Label]:
     """Each pair once: rows of several judges for one pair need one machine grade."""
     if isinstance(labels, str | os.PathLike):
         labels = [label for _, label in read_labels(labels)]
-    given = (
+    pair_labels = (
         list(labels)
         if isinstance(labels, Iterable) and getattr(labels, "ndim", True)
         else [labels]
     )
-    rows = [row for row in given if isinstance(row, Label)]
-    odd = next((row for row in given if not isinstance(row, Label)), None)
+    rows = [row for row in pair_labels if isinstance(row, Label)]
+    odd = next((row for row in pair_labels if not isinstance(row, Label)), None)
     if odd is not None or not rows:
-        found = (
+        reason = (
             "There is no row to judge"
             if odd is None
             else f"A row is a {type(odd).__name__}"
         )
         raise InvalidInput(
-            f"{found}; give a file of `calipers labels draft`, or a list of labels."
+            f"{reason}; give a file of `calipers labels draft`, or a list of labels."
         )
     return list({row.pair: row for row in rows}.values())
 
@@ -132,7 +134,7 @@ def filled(template: str, **texts: str) -> str:
     >>> filled(JUDGE_THIS, question="What is {passage}?", passage="A lock.")
     'Question:\\nWhat is {passage}?\\n\\nPassage:\\nA lock.'
     """
-    return _PLACE.sub(lambda found: texts[found[1]], template)
+    return _PLACE.sub(lambda match: texts[match[1]], template)
 
 
 class Grade(NamedTuple):
@@ -173,9 +175,9 @@ def read_grade(text: str) -> Grade:
     >>> read_grade('{"grade": 2, "why": "It says so."}')
     Grade(grade=2.0, why='It says so.')
     """
-    found = json_answer(text)
-    grade = found.get("grade")
-    why = found.get("why")
+    answer = json_answer(text)
+    grade = answer.get("grade")
+    why = answer.get("why")
     if isinstance(grade, bool) or grade not in GRADES:
         message = f"the grade is {beginning(grade)}; it can be 0, 1 or 2"
         raise AskFailed("wrong grade", f"{message}; the answer is {beginning(text)!r}")
@@ -188,15 +190,15 @@ def read_written(text: str) -> Written:
     >>> read_written('{"question": "What is it?", "quote": "It is a lock."}')
     Written(question='What is it?', quote='It is a lock.')
     """
-    found = json_answer(text)
+    answer = json_answer(text)
     for name in ("question", "quote"):
-        if name not in found or not isinstance(found[name], str | None):
+        if name not in answer or not isinstance(answer[name], str | None):
             message = (
                 f"the answer has no {name!r} that is a text; it is {beginning(text)!r}"
             )
             raise AskFailed("malformed", message)
-    question = normalise(found["question"] or "")
-    quote = found["quote"]
+    question = normalise(answer["question"] or "")
+    quote = answer["quote"]
     return Written(question, (quote or "").strip()) if question else Written(None, None)
 
 
@@ -225,7 +227,8 @@ def chat_model(
 ) -> Retriever:
     """A language model at temperature 0 that gets the same instructions with every prompt.
 
-    ``key_env`` names the environment variable that holds the key, if the endpoint needs one.
+    ``key_env`` names the environment variable that holds the key, if the endpoint needs
+    one.
     """
     if not isinstance(endpoint, str) or not endpoint.startswith(("http://", "https://")):
         raise InvalidInput(
@@ -259,17 +262,18 @@ def ask_model(
 ) -> tuple[list[Reply], RetrievalReport]:
     """Return the reply to every prompt, in order, and the report.
 
-    ``cache`` is a folder: answers to the same endpoint, model and prompt are reused from there.
+    ``cache`` is a folder: answers to the same endpoint, model and prompt are reused from
+    there.
     """
     lines: list[bytes] = []
     # The same prompt is asked once, however often it is needed.
     numbers = {
         prompt: str(number) for number, prompt in enumerate(dict.fromkeys(prompts))
     }
-    asked = [Question(number, prompt) for prompt, number in numbers.items()]
+    prompts_asked = [Question(number, prompt) for prompt, number in numbers.items()]
     with _cache_file(cache) as file:
         report = retrieve_to_report(
-            model, asked, k=1, on_line=lines.append, cache=file, **asking
+            model, prompts_asked, k=1, on_line=lines.append, cache=file, **asking
         )
     replies = {}
     for entry in map(read_entry, lines):
@@ -285,7 +289,7 @@ def _cache_file(folder: str | os.PathLike[str] | None) -> Iterator[Path | None]:
         yield None
         return
     place = Path(folder)
-    new = [one for one in (place, *place.parents) if not one.exists()]
+    new = [folder for folder in (place, *place.parents) if not folder.exists()]
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -312,8 +316,9 @@ def _key_header(variable: str | None) -> dict[str, str]:
     # The user may have given the key itself, so the value is never repeated.
     if not variable.isidentifier() or not os.environ.get(variable):
         raise InvalidInput(
-            "The environment variable named with --key-env (key_env) is not set; give the name of "
-            "a variable that holds the key, not the key itself, and set it first: export NAME=…"
+            "The environment variable named with --key-env (key_env) is not set; give "
+            "the name of a variable that holds the key, not the key itself, and set it "
+            "first: export NAME=…"
         )
     return {"Authorization": f"Bearer ${{{variable}}}"}
 
@@ -341,8 +346,8 @@ def _content(raw: Any) -> str:
         refused = message.get("refusal") or first.get("finish_reason") == "content_filter"
     except (LookupError, TypeError, AttributeError):
         raise bad_answer(
-            "the answer is not that of an OpenAI-compatible endpoint (no choices[0].message); it "
-            f"begins with {beginning(raw)}"
+            "the answer is not that of an OpenAI-compatible endpoint (no "
+            f"choices[0].message); it begins with {beginning(raw)}"
         ) from None
     if refused:
         raise AskFailed(

@@ -1,7 +1,7 @@
 """Fingerprint the source files of a retriever, to detect answers made by other code.
 
-Python loads a module once per session. If its file is edited later, the old code still runs and
-keeps the fingerprint that its file had when it was first looked at.
+Python loads a module once per session. If its file is edited later, the old code still
+runs and keeps the fingerprint that its file had when it was first looked at.
 """
 
 import ast
@@ -25,7 +25,8 @@ INSTALLED = ("site-packages", "dist-packages")
 STANDARD = Path(ast.__file__).resolve().parent
 
 _LOADED: dict[str, tuple[object, str]] = {}
-"""The fingerprint of each module when it was first seen, and its spec, which a load replaces."""
+"""The fingerprint of each module when it was first seen, and its spec, which a load
+replaces."""
 
 
 class LocalFile(NamedTuple):
@@ -52,8 +53,9 @@ class LocalFile(NamedTuple):
 def code_of(value: object, module: ModuleType | None = None) -> dict[str, str]:
     """Map each source file of a retriever to its fingerprint.
 
-    These are the file of the function (or of the ``module`` that holds an object) and the local
-    files it imports. A function without a file, as in a notebook, is identified by its own source.
+    These are the file of the function (or of the ``module`` that holds an object) and the
+    local files it imports. A function without a file, as in a notebook, is identified by
+    its own source.
     """
     while isinstance(value, partial):
         value = value.func
@@ -85,9 +87,9 @@ def code_of_files(words: Iterable[str]) -> dict[str, str]:
 def reload_stale(files: list[LocalFile], but: ModuleType | None = None) -> None:
     """Reload all files, except ``but``, if one was edited since it was loaded."""
     if any(file.fingerprint != digest(file.path) for file in files):
-        for one in files:
-            if one.module is not None and one.module is not but:
-                importlib.reload(one.module)
+        for local in files:
+            if local.module is not None and local.module is not but:
+                importlib.reload(local.module)
 
 
 def local_files(module: ModuleType, file: Path) -> list[LocalFile]:
@@ -97,10 +99,10 @@ def local_files(module: ModuleType, file: Path) -> list[LocalFile]:
     root = file.parents[min(depth, len(file.parents) - 1)]
     if {*INSTALLED} & {*file.parts} or root.is_relative_to(STANDARD):
         return [LocalFile(file.relative_to(root).as_posix(), file, module)]
-    found: list[LocalFile] = []
+    files: list[LocalFile] = []
     begun: set[Path] = set()
 
-    def visit(path: Path, one: ModuleType | None) -> None:
+    def visit(path: Path, module: ModuleType | None) -> None:
         name = path.relative_to(root).as_posix()
         if path in begun or name.startswith(f"{OURSELVES}/"):
             return
@@ -112,10 +114,10 @@ def local_files(module: ModuleType, file: Path) -> list[LocalFile]:
             if place is not None:
                 loaded = sys.modules.get(imported)
                 visit(place, loaded if file_of(loaded) == place else None)
-        found.append(LocalFile(name, path, one))
+        files.append(LocalFile(name, path, module))
 
     visit(file, module)
-    return found
+    return files
 
 
 def file_of(module: ModuleType | None) -> Path | None:

@@ -36,8 +36,8 @@ def _asked(report: RetrievalReport) -> str:
     line = f"{report.answered:,} of {plural(report.questions, 'question')} answered"
     if report.asked and report.per_second is not None:
         line += (
-            f"; {report.asked:,} asked in {report.seconds:.1f} s ({report.per_second:,.1f} per "
-            "second)"
+            f"; {report.asked:,} asked in {report.seconds:.1f} s "
+            f"({report.per_second:,.1f} per second)"
         )
     if report.cached:
         line += f", {report.cached:,} from the cache"
@@ -65,8 +65,9 @@ def _notes(report: RetrievalReport) -> Iterator[Note]:
         kinds = ", ".join(f"{n:,} {kind}" for kind, n in report.errors.items())
         yield Note(
             "failed",
-            f"{plural(report.failed, 'question')} failed ({printable(kinds)}); ask again with "
-            f"--retry-errors. The first error: {printable(report.first_error or '', 400)}",
+            f"{plural(report.failed, 'question')} failed ({printable(kinds)}); ask again "
+            "with --retry-errors. The first error: "
+            f"{printable(report.first_error or '', 400)}",
         )
     remarks: tuple[tuple[int, NoteKind, str], ...] = (
         (report.empty, "missing", "without any result."),
@@ -120,8 +121,9 @@ def of_grades(machine_labels: MachineLabels, output: str | None = None) -> Docum
     """Show how many rows were graded, how, and what to do next."""
     grades = machine_labels.grades
     return Document(
-        f"{machine_labels.labelled:,} of {plural(len(machine_labels.rows), 'row')} graded by "
-        f"{printable(machine_labels.judge)}; {_prompts(machine_labels.report)}.",
+        f"{machine_labels.labelled:,} of {plural(len(machine_labels.rows), 'row')} "
+        f"graded by {printable(machine_labels.judge)}; "
+        f"{_prompts(machine_labels.report)}.",
         blocks=[
             Table(("grade", "rows"), [(grade, f"{n:,}") for grade, n in grades.items()])
         ],
@@ -145,7 +147,10 @@ def _of_model(
     if report.failed:
         kinds = ", ".join(f"{n:,} {kind}" for kind, n in report.errors.items())
         first = printable(report.first_error or "", 400)
-        text = f"{report.failed:,} got no usable answer ({printable(kinds)}). The first: {first}"
+        text = (
+            f"{report.failed:,} got no usable answer ({printable(kinds)}). The first: "
+            f"{first}"
+        )
         notes.insert(0, Note("failed", text))
     written = (
         f"Written to {output}."

@@ -1,8 +1,8 @@
 """The driver: sends every question once, a few at a time, and survives any answer.
 
-Workers are threads; each handles a question from start to finish. A thread that hangs cannot be
-stopped, so its question is recorded as timed out, the thread is abandoned, another takes its
-place, and any late answer is ignored.
+Workers are threads; each handles a question from start to finish. A thread that hangs
+cannot be stopped, so its question is recorded as timed out, the thread is abandoned,
+another takes its place, and any late answer is ignored.
 """
 
 import random
@@ -106,8 +106,8 @@ class _Worker:
 class Driver:
     """Asks the remaining questions; passes each finished one to ``write`` at once.
 
-    Errors before the first answer are not written yet: if nothing works at all, the result is
-    one message and not a file full of errors.
+    Errors before the first answer are not written yet: if nothing works at all, the
+    result is one message and not a file full of errors.
     """
 
     def __init__(
@@ -168,8 +168,8 @@ class Driver:
                     worker.session.close()
             raise
         finally:
-            # Write nothing from now on, even if an answer still arrives. Let a line in progress
-            # finish, but not forever.
+            # Write nothing from now on, even if an answer still arrives. Let a line in
+            # progress finish, but not forever.
             self._closed = True
             if self._one_at_a_time.acquire(timeout=GOODBYE_SECONDS):
                 self._one_at_a_time.release()
@@ -177,8 +177,11 @@ class Driver:
         if tick is not None:
             tick()
         if isinstance(self._crash, ProtocolBroken):
-            said = self.retriever.secrets.redact(self._crash.sentence)
-            stopped = f"{self.retriever.name} stopped after {plural(self.asked, 'answer')}. {said}"
+            reason = self.retriever.secrets.redact(self._crash.sentence)
+            stopped = (
+                f"{self.retriever.name} stopped after {plural(self.asked, 'answer')}. "
+                f"{reason}"
+            )
             raise (AnswersInDoubt if self._crash.doubt else RetrieverFailed)(stopped)
         if self._crash is not None:
             raise self._crash
@@ -203,8 +206,8 @@ class Driver:
     def _work(self, worker: _Worker) -> None:
         try:
             worker.session = self.retriever.open()
-            while (one := self._take(worker)) is not None:
-                finished = self._ask(worker, one)
+            while (numbered := self._take(worker)) is not None:
+                finished = self._ask(worker, numbered)
                 if finished is not None:
                     self._record(finished, worker)
             if not self._stop.is_set() and not worker.abandoned:
@@ -233,7 +236,7 @@ class Driver:
             self._record(Finished(number, question, entry, encode(entry)), worker)
         return None
 
-    def _ask(self, worker: _Worker, one: Numbered) -> Finished | None:
+    def _ask(self, worker: _Worker, numbered: Numbered) -> Finished | None:
         """Return the outcome of a question; None if it was given up meanwhile."""
         attempt = 0
         while True:
@@ -241,11 +244,12 @@ class Driver:
                 worker.session.prepare()
                 begun = time.perf_counter()
                 worker.overdue_at = begun + self._patience
-                raw = worker.session.ask(one[1], self.k, self.pace.timeout)
+                raw = worker.session.ask(numbered[1], self.k, self.pace.timeout)
                 seconds = time.perf_counter() - begun
                 break
             except ProtocolBroken:
-                # No other answer can be trusted either, so it is no error of this question.
+                # No other answer can be trusted either, so it is no error of this
+                # question.
                 raise
             except BaseException as error:  # noqa: BLE001 - a user's function may raise anything
                 failed = explain(error)
@@ -254,28 +258,28 @@ class Driver:
             if worker.abandoned:
                 return None
             if not failed.retry or attempt >= self.pace.retries or self._stop.is_set():
-                return self._error(one, failed)
+                return self._error(numbered, failed)
             self._stop.wait(pause_before(attempt, failed))
             attempt += 1
         try:
             answer = read_answer(raw, self.k, self.retriever.layout)
         except Exception as error:  # noqa: BLE001 - a user's objects may raise while they are read
-            return self._error(one, explain(error))
-        entry = RunEntry.answered(one[1], answer, seconds, worker.warms_up)
+            return self._error(numbered, explain(error))
+        entry = RunEntry.answered(numbered[1], answer, seconds, worker.warms_up)
         try:
             line = self.retriever.secrets.redact_line(encode(entry))
         except (UnicodeEncodeError, ValueError) as error:
             return self._error(
-                one, bad_answer(f"the answer cannot be written as JSON: {error}")
+                numbered, bad_answer(f"the answer cannot be written as JSON: {error}")
             )
-        return Finished(*one, entry, line)
+        return Finished(*numbered, entry, line)
 
-    def _error(self, one: Numbered, failed: AskFailed) -> Finished:
+    def _error(self, numbered: Numbered, failed: AskFailed) -> Finished:
         stored_result = (
             self.retriever.secrets.redact(str(failed)).encode(errors="replace").decode()
         )
-        entry = RunEntry.failed(one[1], stored_result)
-        return Finished(*one, entry, encode(entry), failed)
+        entry = RunEntry.failed(numbered[1], stored_result)
+        return Finished(*numbered, entry, encode(entry), failed)
 
     def _give_up_overdue(self) -> None:
         now = time.perf_counter()
@@ -309,11 +313,13 @@ class Driver:
                 self._keep([*deferred, finished])
 
     def _keep(self, ready: Sequence[Finished]) -> None:
-        self._write([one.number for one in ready], [one.line for one in ready])
-        for one in ready:
-            self._counts.add(one.entry)
-            if self._cache is not None and one.failed is None and not one.entry.cached:
-                self._cache.put(one.question, one.line)
+        self._write(
+            [finished.number for finished in ready], [finished.line for finished in ready]
+        )
+        for done in ready:
+            self._counts.add(done.entry)
+            if self._cache is not None and done.failed is None and not done.entry.cached:
+                self._cache.put(done.question, done.line)
 
     def _fail(self, finished: Finished, failed: AskFailed) -> None:
         if self._answered:

@@ -59,17 +59,17 @@ def explain(error: BaseException) -> AskFailed:
     if isinstance(error, CalipersError):
         return AskFailed("bad use", str(error), hopeless=True)
     name = type(error).__name__
-    said = beginning(" ".join(said_by(error).split()), 300)
+    message = beginning(" ".join(said_by(error).split()), 300)
     kinds = [kind.__name__ for kind in type(error).__mro__]
     if isinstance(error, TimeoutError) or any("Timeout" in kind for kind in kinds):
-        return AskFailed("timeout", f"{name}: {said}", retry=True)
+        return AskFailed("timeout", f"{name}: {message}", retry=True)
     if isinstance(error, ConnectionRefusedError):
-        return AskFailed("refused", said, retry=True)
+        return AskFailed("refused", message, retry=True)
     if isinstance(error, ConnectionError) or any(
         kind.endswith(("ConnectError", "ConnectionError")) for kind in kinds
     ):
-        return AskFailed("reset", f"{name}: {said}", retry=True)
-    return AskFailed(name, said or "it gives no reason")
+        return AskFailed("reset", f"{name}: {message}", retry=True)
+    return AskFailed(name, message or "it gives no reason")
 
 
 def decoded(content: bytes, what: str) -> object:

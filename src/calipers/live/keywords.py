@@ -27,32 +27,32 @@ Watched = Annotated[
 
 
 def _pairs(
-    given: tuple[str, ...], divider: str, option: str, example: str
+    texts: tuple[str, ...], divider: str, option: str, example: str
 ) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for text in given:
+    pairs: dict[str, str] = {}
+    for text in texts:
         name, divided, value = text.partition(divider)
         if not divided or not name.strip():
             # The value may be a secret, so it is not repeated here.
             raise InvalidInput(
-                f"A value of {option} cannot be read: there is no {divider!r} in it; write it as "
-                f"{option} '{example}'."
+                f"A value of {option} cannot be read: there is no {divider!r} in it; "
+                f"write it as {option} '{example}'."
             )
-        found[name.strip()] = value.strip()
-    return found
+        pairs[name.strip()] = value.strip()
+    return pairs
 
 
-def _params(given: tuple[str, ...]) -> dict[str, Any]:
+def _params(texts: tuple[str, ...]) -> dict[str, Any]:
     """Parse each parameter as a number or a boolean, else keep the text."""
     import msgspec
 
-    found: dict[str, Any] = {}
-    for name, text in _pairs(given, "=", "--param", "index=small").items():
+    params: dict[str, Any] = {}
+    for name, text in _pairs(texts, "=", "--param", "index=small").items():
         try:
-            found[name] = msgspec.json.decode(text)
+            params[name] = msgspec.json.decode(text)
         except (msgspec.DecodeError, RecursionError):
-            found[name] = text
-    return found
+            params[name] = text
+    return params
 
 
 _number = partial(Setting, metavar="N", group=ASKING)
@@ -82,8 +82,8 @@ Workers = Annotated[
 ColumnNames = Annotated[
     ColumnsInput | None,
     Setting(
-        "Which column is what, where its name does not say, such as item=expected_ids; may be "
-        "given several times.",
+        "Which column is what, where its name does not say, such as item=expected_ids; "
+        "may be given several times.",
         "--column",
         "FIELD=NAME",
         several=True,
@@ -145,13 +145,13 @@ class RetrieverOptions(Settings):
     headers: Annotated[
         Mapping[str, str] | None,
         Setting(
-            "For an address: a header to send. $NAME in it is an environment variable, whose "
-            "value is never written anywhere.",
+            "For an address: a header to send. $NAME in it is an environment variable, "
+            "whose value is never written anywhere.",
             "--header",
             "'NAME: VALUE'",
             several=True,
-            read=lambda given: _pairs(
-                given, ":", "--header", "Authorization: Bearer $TOKEN"
+            read=lambda texts: _pairs(
+                texts, ":", "--header", "Authorization: Bearer $TOKEN"
             ),
         ),
     ] = None
@@ -173,8 +173,8 @@ class RetrieverOptions(Settings):
             "--stage",
             "NAME=PATH",
             several=True,
-            read=lambda given: _pairs(
-                given, "=", "--stage", "candidates=$.candidates[*]"
+            read=lambda texts: _pairs(
+                texts, "=", "--stage", "candidates=$.candidates[*]"
             ),
             group=READING,
         ),
@@ -219,7 +219,8 @@ class AskingModel(Settings):
     cache: Annotated[
         Place,
         Setting(
-            "Keep answers in this folder, and ask no prompt twice. [default: .calipers/answers]",
+            "Keep answers in this folder, and ask no prompt twice. [default: "
+            ".calipers/answers]",
             "--cache-folder",
             "FOLDER",
         ),

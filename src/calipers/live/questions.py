@@ -50,15 +50,16 @@ def read_questions(value: object, columns: Columns | None = None) -> Questions:
 
 
 def _checked(
-    name: str, asked: Iterator[Question], place: Callable[[int], str]
+    name: str, read: Iterator[Question], place: Callable[[int], str]
 ) -> Questions:
     seen: dict[str, int] = {}
     digests = list[bytes]()
     checked = list[Question]()
-    for number, question in enumerate(asked):
+    for number, question in enumerate(read):
         if not question.text or question.text.isspace():
             raise InvalidInput(
-                f"A question is empty at {place(number)}; give it a text, or leave it out."
+                f"A question is empty at {place(number)}; give it a text, or leave it "
+                "out."
             )
         try:
             # As JSON, so that no text can look like two questions.
@@ -71,8 +72,8 @@ def _checked(
         before = seen.setdefault(question.id, number)
         if before != number:
             raise InvalidInput(
-                f"Two questions have the same id {question.id!r:.80}: {place(before)} and "
-                f"{place(number)}; give each an 'id' of its own, or keep one."
+                f"Two questions have the same id {question.id!r:.80}: {place(before)} "
+                f"and {place(number)}; give each an 'id' of its own, or keep one."
             )
         checked.append(question)
     if not checked:
@@ -88,13 +89,15 @@ def _found(value: object, columns: Columns) -> Found:
     name = str(value) if isinstance(value, str | os.PathLike) else "questions"
     if isinstance(value, list | tuple):
         return _records(name, value, lambda i: f"{name}[{i}]", columns)
-    if isinstance(value, Mapping) and all(isinstance(one, str) for one in value.values()):
-        asked = (Question(str(key), text) for key, text in value.items())
-        return name, asked, lambda number: f"{name}[{[*value][number]!r}]"
+    if isinstance(value, Mapping) and all(
+        isinstance(text, str) for text in value.values()
+    ):
+        questions = (Question(str(key), text) for key, text in value.items())
+        return name, questions, lambda number: f"{name}[{[*value][number]!r}]"
     if isinstance(value, str | os.PathLike) and not Path(value).is_dir():
-        found = _in_file(Path(value), columns)
-        if found is not None:
-            return found
+        in_file = _in_file(Path(value), columns)
+        if in_file is not None:
+            return in_file
     return _in_ground_truth(value, name, columns)
 
 
@@ -106,7 +109,8 @@ def _in_file(path: Path, columns: Columns) -> Found | None:
     if probe.look is not None:
         raw = raw_records(source, probe.look)
         rows = (
-            decoded(one, source, raw.line(number)) for number, one in enumerate(raw.items)
+            decoded(item, source, raw.line(number))
+            for number, item in enumerate(raw.items)
         )
         first = next(rows, None)
         known = columns.renamed(first, source.name) if isinstance(first, dict) else first
@@ -134,22 +138,24 @@ def _records(
     name: str, rows: Iterable[object], place: Callable[[int], str], columns: Columns
 ) -> Found:
     def asked() -> Iterator[Question]:
-        for number, one in enumerate(rows):
-            if isinstance(one, Question):
-                yield one
+        for number, record in enumerate(rows):
+            if isinstance(record, Question):
+                yield record
                 continue
             row = (
-                columns.renamed(one, name)
-                if columns and isinstance(one, Mapping)
-                else one
+                columns.renamed(record, name)
+                if columns and isinstance(record, Mapping)
+                else record
             )
             if "query_id" in columns.named and isinstance(row, dict):
                 row["id"] = row.get("query_id")
-            question = Question(one, one) if isinstance(one, str) else _question(row)
+            question = (
+                Question(record, record) if isinstance(record, str) else _question(row)
+            )
             if question is None:
                 raise InvalidInput(
                     f'A record holds no question at {place(number)}; give it a "query" with the '
-                    f"text to ask. Found {one!r:.80}."
+                    f"text to ask. Found {record!r:.80}."
                 )
             yield question
 
@@ -176,8 +182,8 @@ def _question(row: object) -> Question | None:
 
 
 def _in_ground_truth(value: object, name: str, columns: Columns) -> Found:
-    found = load(value, "ground_truth", columns)
-    holder = found.ground_truth or found.run
+    loaded = load(value, "ground_truth", columns)
+    holder = loaded.ground_truth or loaded.run
     queries = None if holder is None else holder.queries
     if queries is None or not queries.height:
         raise InvalidInput(
@@ -193,5 +199,7 @@ def _in_ground_truth(value: object, name: str, columns: Columns) -> Found:
             )
         texts = ids
     pairs = zip(ids, texts, strict=True)
-    asked = (Question(query, query if text is None else text) for query, text in pairs)
-    return name, asked, lambda number: f"{name} (query {ids[number]!r:.60})"
+    questions = (
+        Question(query, query if text is None else text) for query, text in pairs
+    )
+    return name, questions, lambda number: f"{name} (query {ids[number]!r:.60})"

@@ -44,13 +44,13 @@ def retrieve_to_run(
     (['b', 'a'], 1)
     """
     lines: list[bytes] = []
-    asked = read_questions(questions, Columns.of(columns))
+    read = read_questions(questions, Columns.of(columns))
     report = retrieve_to_report(
-        search, asked, k=k, output=output, on_line=lines.append, **settings
+        search, read, k=k, output=output, on_line=lines.append, **settings
     )
     if output is not None:
         lines = Path(output).read_bytes().splitlines()
-    order = {one.id: number for number, one in enumerate(asked)}
+    order = {question.id: number for number, question in enumerate(read)}
     # A question that holds a secret is written without it, and comes last.
     records = sorted(
         map(_record, lines), key=lambda r: order.get(str(r.id or r.query), len(order))
@@ -82,14 +82,15 @@ def retrieve_to_report(
 ) -> RetrievalReport:
     """Ask a retriever every question, write the answers, and return the report.
 
-    Each finished question is in the ``output`` at once, and the same call resumes an interrupted
-    run. Without an output ``on_line`` gets each line. Other settings: ``Pace`` (limits),
-    ``ExistingRun`` (what to do with one), and ``keywords.RetrieverOptions``.
+    Each finished question is in the ``output`` at once, and the same call resumes an
+    interrupted run. Without an output ``on_line`` gets each line. Other settings:
+    ``Pace`` (limits), ``ExistingRun`` (what to do with one), and
+    ``keywords.RetrieverOptions``.
     """
     check_number("k", k, whole=True, least=1, most=MOST_RESULTS)
     wish = ExistingRun(**_taken(settings, ExistingRun))
     limits = _taken(settings, Pace)
-    asked = read_questions(questions, Columns.of(columns))
+    read = read_questions(questions, Columns.of(columns))
     retriever = as_retriever(search, **settings)
     if limits.get("workers") is None:
         limits["workers"] = retriever.workers
@@ -107,17 +108,17 @@ def retrieve_to_report(
             cached = stack.enter_context(closing(Cache(cache, decides)))
         if output is not None:
             opened = RunWriter(
-                output, decides, asked, counts, code=retriever.code, wish=wish
+                output, decides, read, counts, code=retriever.code, wish=wish
             )
             writer = stack.enter_context(closing(opened))
-        left = enumerate(asked) if writer is None else writer.unfinished()
+        left = enumerate(read) if writer is None else writer.unfinished()
         write = partial(_hand_on, on_line) if writer is None else writer.write
         driver = Driver(retriever, left, k, pace, counts, write, cached)
-        progress = None if watch is None else partial(watch, counts, len(asked))
-        _run_to_end(driver, counts, len(asked), writer, progress)
+        progress = None if watch is None else partial(watch, counts, len(read))
+        _run_to_end(driver, counts, len(read), writer, progress)
         _refuse_no_results(retriever.name, counts, writer)
         report = counts.report(
-            questions=len(asked),
+            questions=len(read),
             asked=driver.asked,
             seconds=driver.seconds,
             output=None if writer is None else str(writer.path),
@@ -151,8 +152,8 @@ def _run_to_end(
         if writer is not None:
             writer.discard()
         raise RetrieverFailed(
-            f"{failed} Its answers came without ids and may belong to other questions, so "
-            "none is kept."
+            f"{failed} Its answers came without ids and may belong to other questions, "
+            "so none is kept."
         ) from None
     except RetrieverFailed as failed:
         raise RetrieverFailed(_what_now(str(failed), counts, questions, writer)) from None
@@ -168,9 +169,9 @@ def _refuse_no_results(
         writer.discard()
     errors = f", and {counts.errors.total()} failed" if counts.errors else ""
     raise RetrieverFailed(
-        f"{retriever} was asked {plural(counts.done, 'question')} and returned no "
-        f"result for any of them{errors}; there is nothing to measure. Ask it one question "
-        "by hand: is its index filled, and does it return a list?"
+        f"{retriever} was asked {plural(counts.done, 'question')} and returned no result "
+        f"for any of them{errors}; there is nothing to measure. Ask it one question by "
+        "hand: is its index filled, and does it return a list?"
     )
 
 

@@ -1,12 +1,12 @@
 """The run file: one line per finished question, resumed after an interruption.
 
-A question counts as finished once the operating system has its line, so a killed process loses no
-answer. ``calipers eval --run`` reads the lines as they are. The settings of the run are in
-``<file>.meta.json``.
+A question counts as finished once the operating system has its line, so a killed process
+loses no answer. ``calipers eval --run`` reads the lines as they are. The settings of the
+run are in ``<file>.meta.json``.
 
-An interrupted run is resumed unless a setting changed that decides its answers. A finished run
-is asked again, because a retriever is measured again after it was changed; the previous file is
-kept as a backup.
+An interrupted run is resumed unless a setting changed that decides its answers. A
+finished run is asked again, because a retriever is measured again after it was changed;
+the previous file is kept as a backup.
 """
 
 import os
@@ -66,7 +66,8 @@ class RunEntry(msgspec.Struct, omit_defaults=True):
         cls, question: Question, answer: Answer, seconds: float, warm_up: bool
     ) -> Self:
         """The entry of a question that was answered."""
-        # Positional: this runs once per question, and keywords would cost as much as the rest.
+        # Positional: this runs once per question, and keywords would cost as much as the
+        # rest.
         return cls(
             question.text,
             answer.retrieved,
@@ -138,7 +139,8 @@ class AnswerCounts:
         # As an array: a list would be four times as large.
         usual = np.frombuffer(self.latencies, np.float64)
         n = len(usual)
-        # Each percentile is the smallest value that at least this share of values does not exceed.
+        # Each percentile is the smallest value that at least this share of values does
+        # not exceed.
         shares = (0.5, 0.95, 0.99)
         at = (
             np.quantile(usual, shares, method="inverted_cdf").tolist()
@@ -250,7 +252,9 @@ class RunWriter:
     def unfinished(self) -> Iterator[tuple[int, Question]]:
         """The questions that are not in the file, in order, each with its number."""
         return (
-            one for one in enumerate(self.questions) if self._starts[one[0]] == ABSENT
+            numbered
+            for numbered in enumerate(self.questions)
+            if self._starts[numbered[0]] == ABSENT
         )
 
     def write(self, numbers: Sequence[int], lines: Sequence[bytes]) -> None:
@@ -261,12 +265,13 @@ class RunWriter:
             while written < len(content):
                 written += os.write(self._file, content[written:])
         except OSError as error:
-            # Half a line would corrupt the next one, which another worker may still write.
+            # Half a line would corrupt the next one, which another worker may still
+            # write.
             with suppress(OSError):
                 os.ftruncate(self._file, self._size)
             raise WriteFailed(
-                f"The run {self.path} cannot be written: {error.strerror}; what is there stays, "
-                "and the same command goes on from it."
+                f"The run {self.path} cannot be written: {error.strerror}; what is there "
+                "stays, and the same command goes on from it."
             ) from error
         for number, line in zip(numbers, lines, strict=True):
             self._starts[number] = self._size
@@ -327,7 +332,9 @@ class RunWriter:
     def _count_existing(self, counts: AnswerCounts, retry_errors: bool) -> None:
         """Count the existing lines; drop one cut off by a kill, and errors to be retried."""
         if retry_errors:
-            self._rewrite([start for start, one in self._entries() if one.error is None])
+            self._rewrite(
+                [start for start, entry in self._entries() if entry.error is None]
+            )
         numbers = {question.id: number for number, question in enumerate(self.questions)}
         for start, entry in self._entries():
             number = numbers.get(entry.key)
@@ -362,8 +369,8 @@ class RunWriter:
 
     def _damaged(self, what: str) -> InvalidInput:
         return InvalidInput(
-            f"The run {self.path} is damaged: {what}; repair it, or begin again with --restart "
-            "(restart=True)."
+            f"The run {self.path} is damaged: {what}; repair it, or begin again with "
+            "--restart (restart=True)."
         )
 
 
@@ -379,8 +386,8 @@ def _resolve_existing(
     filled = path.exists() and path.stat().st_size
     if meta is None and (filled or beside.exists()):
         raise InvalidInput(
-            f"The output {path} was not written by `calipers retrieve`, or {beside.name} beside it "
-            "cannot be read; name another file, or remove it."
+            f"The output {path} was not written by `calipers retrieve`, or {beside.name} "
+            "beside it cannot be read; name another file, or remove it."
         )
     if meta is None or not filled:
         return False, None
@@ -405,17 +412,17 @@ def _resolve_existing(
         return True, kept
     if changed and (wish.retry_errors or not meta.complete):
         raise InvalidInput(
-            f"The output {path} belongs to another run: {'; '.join(changed)}. Give the same "
-            "settings to go on with it, name another output, or replace it with --restart "
-            "(restart=True)."
+            f"The output {path} belongs to another run: {'; '.join(changed)}. Give the "
+            "same settings to go on with it, name another output, or replace it with "
+            "--restart (restart=True)."
         )
     if wish.retry_errors:
         return False, f"For a part of these answers {rewritten}." if rewritten else None
     if not meta.complete and rewritten:
         raise InvalidInput(
-            f"The output {path} holds an interrupted run, and {rewritten}. Begin again with "
-            "--restart (restart=True), or go on and keep the answers it has with --retry-errors "
-            "(retry_errors=True)."
+            f"The output {path} holds an interrupted run, and {rewritten}. Begin again "
+            "with --restart (restart=True), or go on and keep the answers it has with "
+            "--retry-errors (retry_errors=True)."
         )
     return (True, kept) if meta.complete else (False, None)
 
@@ -429,8 +436,8 @@ def _check_place(path: Path) -> None:
     check_place(path)
     if is_stream(path) or path.suffix.lower() != SUFFIX:
         raise InvalidInput(
-            f"The output {path} cannot hold a run, which grows answer by answer and is gone on "
-            f"with after an interruption; name a file with the ending {SUFFIX}."
+            f"The output {path} cannot hold a run, which grows answer by answer and is "
+            f"gone on with after an interruption; name a file with the ending {SUFFIX}."
         )
 
 
@@ -445,5 +452,6 @@ def _locked(path: Path) -> int:
         return file
     os.close(file)
     raise InvalidInput(
-        f"Another process is writing to {path} right now; wait for it, or name another output."
+        f"Another process is writing to {path} right now; wait for it, or name another "
+        "output."
     )

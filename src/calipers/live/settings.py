@@ -57,13 +57,14 @@ def retrieve(
 ) -> "LiveRun":
     """Ask a retriever every question and return what came back as a run.
 
-    ``search`` is a function of (query, k), sync or async; or a text: an address, ``cmd:`` and a
-    command, ``mcp:server#tool``, or ``package.module:function``. ``questions`` is a path, a ground
-    truth, a mapping of id to text, or a list of texts or records; ``columns`` says which column of
-    a table is what, where its name does not, such as ``{"query": "Frage"}``.
+    ``search`` is a function of (query, k), sync or async; or a text: an address, ``cmd:``
+    and a command, ``mcp:server#tool``, or ``package.module:function``. ``questions`` is a
+    path, a ground truth, a mapping of id to text, or a list of texts or records;
+    ``columns`` says which column of a table is what, where its name does not, such as
+    ``{"query": "Frage"}``.
 
-    With ``output`` the run is also kept in that file, and goes on there after an interruption. A
-    finished output is asked again and the old one kept as .bak.
+    With ``output`` the run is also kept in that file, and goes on there after an
+    interruption. A finished output is asked again and the old one kept as .bak.
 
     >>> def search(query: str, k: int) -> list[str]:
     ...     return ["b", "a"]
@@ -88,13 +89,13 @@ def labels_judge(
 ) -> "MachineLabels":
     """Let a language model grade every pair of question and item.
 
-    ``labels`` is a file of ``draft``, or a list of labels; grades that it holds are not shown to
-    the model and not kept. ``endpoint`` is an OpenAI-compatible address and has no default;
-    ``key_env`` names the environment variable with its key. The others say how it is asked:
-    ``cache`` (a folder), ``workers``, ``timeout``, ``retries``.
+    ``labels`` is a file of ``draft``, or a list of labels; grades that it holds are not
+    shown to the model and not kept. ``endpoint`` is an OpenAI-compatible address and has
+    no default; ``key_env`` names the environment variable with its key. The others say
+    how it is asked: ``cache`` (a folder), ``workers``, ``timeout``, ``retries``.
 
-    The grades are 0, 1 and 2. A refusal, a malformed answer or another grade leaves the row
-    without one, and is counted.
+    The grades are 0, 1 and 2. A refusal, a malformed answer or another grade leaves the
+    row without one, and is counted.
     """
     from calipers.live.chat import grade_labels
 

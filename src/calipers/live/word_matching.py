@@ -1,8 +1,8 @@
 """What plain word matching finds: BM25 over the chunks of a corpus, also as a first retriever.
 
-Lucene's variant with k1 = 1.5 and b = 0.75; lower-cased words of two or more letters, without
-English stop words or stemming; in scripts without spaces each character is a word. Ties go to
-the chunk that comes first in the corpus.
+Lucene's variant with k1 = 1.5 and b = 0.75; lower-cased words of two or more letters,
+without English stop words or stemming; in scripts without spaces each character is a
+word. Ties go to the chunk that comes first in the corpus.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,8 +28,8 @@ K1 = 1.5
 B = 0.75
 DEPTH = 10
 STOP_WORDS = words_in(
-    "a an and are as at be but by for if in into is it no not of on or such that the their then "
-    "there these they this to was will with"
+    "a an and are as at be but by for if in into is it no not of on or such that the "
+    "their then there these they this to was will with"
 )
 _TERMS = WORDS.replace(r"\w+", r"\w\w+")
 
@@ -101,12 +101,14 @@ class WordIndex:
         spoken = words_of(queries["text"])
         ends = np.searchsorted(spoken["owner"].to_numpy(), np.arange(1, queries.height))
         words = np.split(spoken["word"].to_numpy(), ends)
-        found = [self.best(word.tolist(), k) for word in words]
-        owners = np.repeat(np.arange(len(found)), [len(chunk) for chunk, _ in found])
-        rows = self.chunks[np.concatenate([chunk for chunk, _ in found])].rename(
+        rankings = [self.best(word.tolist(), k) for word in words]
+        owners = np.repeat(
+            np.arange(len(rankings)), [len(chunk) for chunk, _ in rankings]
+        )
+        rows = self.chunks[np.concatenate([chunk for chunk, _ in rankings])].rename(
             {"id": "item"}
         )
-        score = np.concatenate([score for _, score in found])
+        score = np.concatenate([score for _, score in rankings])
         rows = rows.with_columns(query=queries["query"].gather(owners), score=score)
         return Run.from_frame(rows, order="listed", name=NAME)
 
@@ -123,7 +125,8 @@ def word_matching(
 
 
 Search = Callable[[str, int], list[dict[str, object]]]
-"""The k best chunks for a query, the best first: id, document, start, end, text and score."""
+"""The k best chunks for a query, the best first: id, document, start, end, text and
+score."""
 
 
 def search_folder(place: str | PathLike[str]) -> Search:

@@ -32,12 +32,14 @@ class Coverage:
         spans = matches.spans
         if spans is None:
             raise InvalidInput(
-                "span_recall@k, span_precision@k and iou@k count characters, and the targets were "
-                "not matched by span; give document, start and end on both sides and match with "
-                "--match span (match='span' in Python), at the level of evidence or chunk."
+                "span_recall@k, span_precision@k and iou@k count characters, and the "
+                "targets were not matched by span; give document, start and end on both "
+                "sides and match with --match span (match='span' in Python), at the "
+                "level of evidence or chunk."
             )
         relevant = matches.relevant(rel)
-        # Where the retriever failed nothing counts as retrieved, even if some results came.
+        # Where the retriever failed nothing counts as retrieved, even if some results
+        # came.
         shown = spans.chunk_rank <= matches.retrieved[spans.chunk_query]
         return cls(
             spans.chunk_query[shown],
@@ -133,8 +135,8 @@ class Union:
 def span_recall(coverage: Coverage, k: int) -> Floats:
     """The share of the characters of the ground truth that the first k chunks show.
 
-    Characters shown by two overlapping chunks count once. Where there are alternatives, the one
-    that is covered best counts.
+    Characters shown by two overlapping chunks count once. Where there are alternatives,
+    the one that is covered best counts.
     """
     shown = coverage.shown(k)
     wanted = coverage.wanted(shown)
@@ -181,8 +183,8 @@ class Reading:
         tokens = matches.tokens
         if tokens is None:
             raise InvalidInput(
-                "tokens@k counts the tokens of the results, and no result has any, nor a text; "
-                "give every result 'tokens' or 'text'."
+                "tokens@k counts the tokens of the results, and no result has any, nor a "
+                "text; give every result 'tokens' or 'text'."
             )
         unanswered = matches.having_status(FAILED) | matches.having_status(MISSING)
         return cls(tokens, unanswered)
@@ -192,7 +194,8 @@ class Reading:
 def tokens(reading: Reading, k: int) -> Floats:
     """The tokens of the first k results.
 
-    As given with the results, or else estimated as characters / 4, which is said. Undefined for a
-    query with a result in the first k of which nothing is known, and where the retriever failed.
+    As given with the results, or else estimated as characters / 4, which is said.
+    Undefined for a query with a result in the first k of which nothing is known, and
+    where the retriever failed.
     """
     return np.where(reading.unanswered, np.nan, reading.tokens.of_first(k))

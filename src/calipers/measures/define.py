@@ -31,7 +31,8 @@ class Definition:
     takes_parts: bool = False
     """Whether other metrics with their weights stand in its parentheses."""
 
-    # The function's signature is read on first access: an evaluation uses few of the metrics.
+    # The function's signature is read on first access: an evaluation uses few of the
+    # metrics.
 
     @cached_property
     def _hints(self) -> dict[str, Any]:
@@ -49,7 +50,9 @@ class Definition:
     @cached_property
     def cutoff(self) -> Cutoff:
         """Whether the name takes a cut-off."""
-        k = next((one for one in self._signature if one.name == "k"), None)
+        k = next(
+            (parameter for parameter in self._signature if parameter.name == "k"), None
+        )
         if k is None:
             return "none"
         return "required" if k.default is inspect.Parameter.empty else "optional"
@@ -58,9 +61,9 @@ class Definition:
     def parameters(self) -> Mapping[str, Parameter]:
         """The parameters of the function and of its view, by name."""
         own = {
-            one.name: Parameter.of(one, self._hints[one.name])
-            for one in self._signature[1:]
-            if one.name != "k"
+            parameter.name: Parameter.of(parameter, self._hints[parameter.name])
+            for parameter in self._signature[1:]
+            if parameter.name != "k"
         }
         return dict(sorted({**own, **_view_parameters(self.view)}.items()))
 
@@ -128,10 +131,11 @@ def metric(
 ) -> Callable[[Callable[..., Floats]], Callable[..., Floats]]:
     """Register a function as the metric of its own name, or of ``name``.
 
-    The first parameter's annotation names the view; ``k`` makes it take a cut-off (optional
-    where it has a default); every further parameter, and those of the view, become grammar.
-    ``also`` lists the names other tools use. ``without_targets`` says whether the value of a
-    query without anything relevant is decided by policy (undefined) or by the function (defined).
+    The first parameter's annotation names the view; ``k`` makes it take a cut-off
+    (optional where it has a default); every further parameter, and those of the view,
+    become grammar. ``also`` lists the names other tools use. ``without_targets`` says
+    whether the value of a query without anything relevant is decided by policy
+    (undefined) or by the function (defined).
     """
 
     def register(function: Callable[..., Floats]) -> Callable[..., Floats]:
@@ -170,8 +174,10 @@ def _view_parameters(view: Any) -> dict[str, Parameter]:
 @cache
 def load_plugged() -> None:
     """Register the metrics of other packages: their entry points name decorated functions."""
-    for entry, given in plugins.found(plugins.METRICS).items():
-        if not any(given is one.function for one in _DEFINITIONS.values()):
+    for entry, function in plugins.found(plugins.METRICS).items():
+        if not any(
+            function is definition.function for definition in _DEFINITIONS.values()
+        ):
             plugins.warn(
                 plugins.METRICS,
                 entry,
@@ -188,8 +194,8 @@ def find_definition(names: Sequence[str]) -> tuple[str, Definition] | None:
         if load is not None:
             load()
         for name in names:
-            if (found := _DEFINITIONS.get(_ALIASES.get(name, name))) is not None:
-                return name, found
+            if (definition := _DEFINITIONS.get(_ALIASES.get(name, name))) is not None:
+                return name, definition
     return None
 
 

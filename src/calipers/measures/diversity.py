@@ -79,17 +79,17 @@ class Subtopics:
 def _items(matches: Matches, targets: Ints) -> dict[int, Aspects]:
     """By query, the subtopics of each item, items from the greatest id to the least."""
     same = targets if matches.target_item is None else matches.target_item[targets]
-    found: dict[int, dict[int, set[int]]] = {}
+    by_query: dict[int, dict[int, set[int]]] = {}
     for query, item, unit in zip(
         matches.target_query[targets].tolist(),
         same.tolist(),
         matches.target_unit[targets].tolist(),
         strict=True,
     ):
-        found.setdefault(query, {}).setdefault(item, set()).add(unit)
+        by_query.setdefault(query, {}).setdefault(item, set()).add(unit)
     return {
         query: [items[item] for item in sorted(items, reverse=True)]
-        for query, items in found.items()
+        for query, items in by_query.items()
     }
 
 
@@ -102,7 +102,8 @@ def _greedy(items: Aspects, alpha: float) -> Iterator[float]:
     worth = {unit: 1.0 for item in items for unit in item}
     left = list(items)
     while left:
-        # An exact sum: items that add the same must not differ by the order of their subtopics.
+        # An exact sum: items that add the same must not differ by the order of their
+        # subtopics.
         added = [math.fsum(worth[unit] for unit in item) for item in left]
         best = max(added)
         taken = left.pop(added.index(best))
@@ -115,11 +116,12 @@ def _greedy(items: Aspects, alpha: float) -> Iterator[float]:
 def alpha_ndcg(subtopics: Subtopics, k: int | None = None, alpha: Level = 0.5) -> Floats:
     """What each of the first k results adds to those before it, over the ideal; 1 at most.
 
-    A result adds 1 for each of its subtopics, less by the factor 1 - alpha for every result above
-    that shows the same one; discounted by log2(rank + 1). A subtopic is a ``group`` of targets;
-    an item of several subtopics stands in each of their groups. The ideal ranking takes, one by
-    one, the item that adds most, of equals the one whose id is greatest, as ndeval does. It is not
-    always the best: what is above it counts as 1 here, and as more than 1 in ndeval.
+    A result adds 1 for each of its subtopics, less by the factor 1 - alpha for every
+    result above that shows the same one; discounted by log2(rank + 1). A subtopic is a
+    ``group`` of targets; an item of several subtopics stands in each of their groups. The
+    ideal ranking takes, one by one, the item that adds most, of equals the one whose id
+    is greatest, as ndeval does. It is not always the best: what is above it counts as 1
+    here, and as more than 1 in ndeval.
     """
     best = subtopics.ideal(alpha, k)
     return np.minimum(ratio(subtopics.reached(alpha, k), best), 1.0)

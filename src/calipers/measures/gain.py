@@ -34,8 +34,8 @@ def dcg(gains: Gains, k: int | None = None, gain: Gain = "linear") -> Floats:
         total = gains.discounted(gains.added(GAIN[gain]), k)
     if not np.isfinite(total).all():
         raise InvalidInput(
-            f"The sum of the gains is too large for dcg(gain={gain}): the highest grade is "
-            f"{gains.highest_grade:g}; use smaller grades, or ndcg."
+            f"The sum of the gains is too large for dcg(gain={gain}): the highest grade "
+            f"is {gains.highest_grade:g}; use smaller grades, or ndcg."
         )
     return total
 
@@ -44,8 +44,8 @@ def dcg(gains: Gains, k: int | None = None, gain: Gain = "linear") -> Floats:
 def ndcg(gains: Gains, k: int | None = None, gain: Gain = "linear") -> Floats:
     """Discounted gain of the first k results over that of the best possible ranking.
 
-    The best ranking is made of all ground truth, retrieved or not, cut at k. The gain is the
-    grade; ``gain=exp`` takes 2^grade - 1.
+    The best ranking is made of all ground truth, retrieved or not, cut at k. The gain is
+    the grade; ``gain=exp`` takes 2^grade - 1.
     """
     value = RELATIVE_GAIN[gain]
     best = gains.best_grade
@@ -60,8 +60,8 @@ def ndcg(gains: Gains, k: int | None = None, gain: Gain = "linear") -> Floats:
 def err(gains: Gains, k: int | None = None, gmax: AboveZero | None = None) -> Floats:
     """Expected reciprocal rank of the result that satisfies a reader who stops when satisfied.
 
-    A result of grade g satisfies with probability (2^g - 1) / 2^gmax; ``gmax`` is the highest
-    grade of the ground truth unless given.
+    A result of grade g satisfies with probability (2^g - 1) / 2^gmax; ``gmax`` is the
+    highest grade of the ground truth unless given.
     """
     return _reached(gains, k, gmax, "err")
 
@@ -70,8 +70,8 @@ def err(gains: Gains, k: int | None = None, gmax: AboveZero | None = None) -> Fl
 def nerr(gains: Gains, k: int | None = None, gmax: AboveZero | None = None) -> Floats:
     """err of the first k results over that of the best possible ranking.
 
-    The best ranking is made of all ground truth, retrieved or not, cut at k. NERR8 to NERR11 of
-    ir_measures are others.
+    The best ranking is made of all ground truth, retrieved or not, cut at k. NERR8 to
+    NERR11 of ir_measures are others.
     """
     highest = _highest_gain(gains, gmax, "nerr")
     keep = within(gains.ideal_rank, k)
@@ -94,9 +94,10 @@ def rbp(
 ) -> Floats:
     """Rank-biased precision: (1 - p) times the sum over the first k of gain times p^(rank - 1).
 
-    The gain is the grade over the highest grade (``gmax``: that of the ground truth unless given).
-    trec_eval takes p = 0.9 unless told, and the highest grade of each query, or 1 if that is less:
-    ``highest=query``. See rbp_residual for what unjudged results could add.
+    The gain is the grade over the highest grade (``gmax``: that of the ground truth
+    unless given). trec_eval takes p = 0.9 unless told, and the highest grade of each
+    query, or 1 if that is less: ``highest=query``. See rbp_residual for what unjudged
+    results could add.
     """
     best = np.full(gains.n_queries, _highest_gain(gains, gmax, "rbp"))
     if highest == "query" and gmax is None:
@@ -149,7 +150,8 @@ def _highest_gain(gains: Gains, gmax: float | None, name: str) -> float:
 def _product_before(query: Ints, value: Floats) -> Floats:
     """Per query, the product of the values before each entry (sorted input).
 
-    Each query by itself, so that no value depends on the queries beside it, to the last bit.
+    Each query by itself, so that no value depends on the queries beside it, to the last
+    bit.
     """
     result = np.ones(query.size)
     starts = np.flatnonzero(np.diff(query, prepend=-1))

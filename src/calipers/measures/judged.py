@@ -1,7 +1,7 @@
 """How much of the ranking was judged, and metrics for incomplete judgements.
 
-A negative grade marks an item that was in the pool and not judged: it says neither that the item
-is relevant nor that it is irrelevant.
+A negative grade marks an item that was in the pool and not judged: it says neither that
+the item is relevant nor that it is irrelevant.
 """
 
 from dataclasses import dataclass
@@ -95,26 +95,26 @@ class Opposed:
 
         A negative grade is neither relevant nor irrelevant: it marks what was not judged.
         """
-        found = Found.of(matches, rel)
+        view = Found.of(matches, rel)
         is_irrelevant = _irrelevant(matches, rel)
         is_against = _holding(matches, is_irrelevant) & ~_holding(
             matches, matches.relevant(rel)
         )
-        kept = found.rank < NEVER
-        query = found.query[kept]
-        rank = found.rank[kept]
+        kept = view.rank < NEVER
+        query = view.query[kept]
+        rank = view.rank[kept]
         above = _ranks_above(matches, is_against, query, rank)
         n_irrelevant = per_query(matches.target_query[is_irrelevant], matches.n_queries)
-        return cls(query, above, found.total, n_irrelevant)
+        return cls(query, above, view.total, n_irrelevant)
 
 
 @metric(better="neither", without_targets="defined")
 def judged(judged: Judged, k: int) -> Floats:
     """The share of the first k results that somebody judged; undefined where nothing came back.
 
-    Divided by the number of results shown, k at most. Low values mean that the other metrics
-    see little. An item of negative grade counts as not judged, and so does one returned a second
-    time.
+    Divided by the number of results shown, k at most. Low values mean that the other
+    metrics see little. An item of negative grade counts as not judged, and so does one
+    returned a second time.
     """
     shown = np.minimum(judged.retrieved, k).astype(np.float64)
     keep = within(judged.rank, k) & judged.in_pool
@@ -125,9 +125,9 @@ def judged(judged: Judged, k: int) -> Floats:
 def unjudged(judged: Judged, k: int) -> Floats:
     """How many of the first k results nobody judged, divided by k.
 
-    Divided by k even when fewer results came back, as in trec_eval; an item of negative grade
-    counts as not judged, too, and so does one returned a second time. BEIR's Hole@k counts only
-    what nobody judged for any query.
+    Divided by k even when fewer results came back, as in trec_eval; an item of negative
+    grade counts as not judged, too, and so does one returned a second time. BEIR's Hole@k
+    counts only what nobody judged for any query.
     """
     known = within(judged.rank, k) & judged.in_pool
     return (
@@ -140,13 +140,14 @@ def unjudged(judged: Judged, k: int) -> Floats:
 def bpref(opposed: Opposed) -> Floats:
     """How seldom a judged irrelevant result stands above a relevant one; ignores the unjudged.
 
-    The mean over all R targets of 1 - min(irrelevant above, R) / min(irrelevant judged, R);
-    a target that was not retrieved counts 0. An item of negative grade counts as not judged,
-    as in trec_eval.
+    The mean over all R targets of 1 - min(irrelevant above, R) / min(irrelevant judged,
+    R); a target that was not retrieved counts 0. An item of negative grade counts as not
+    judged, as in trec_eval.
     """
     total = opposed.n_relevant[opposed.query]
     against = opposed.n_irrelevant[opposed.query]
-    # Several ranks may hold the same irrelevant target, so there may be more above than judged.
+    # Several ranks may hold the same irrelevant target, so there may be more above than
+    # judged.
     above = np.minimum(opposed.above, np.minimum(against, total))
     penalty = ratio(above, np.minimum(against, total), where_zero=0.0)
     credit = per_query(opposed.query, opposed.n_relevant.size, 1.0 - penalty)
@@ -159,9 +160,9 @@ def rbp_residual(
 ) -> Floats:
     """What unjudged results, and all that lies below the last one, could add to rbp.
 
-    A result returned a second time counts as unjudged, and so does an item of negative grade,
-    as in trec_eval. Where every result is judged, or none came back, what lies below is left;
-    trec_eval gives 0 there: ``all_judged=zero``.
+    A result returned a second time counts as unjudged, and so does an item of negative
+    grade, as in trec_eval. Where every result is judged, or none came back, what lies
+    below is left; trec_eval gives 0 there: ``all_judged=zero``.
     """
     seen: Floats = (1 - p) * np.power(p, known.position - 1.0)
     left = np.clip(1.0 - per_query(known.query, known.retrieved.size, seen), 0.0, 1.0)

@@ -57,8 +57,8 @@ def leak(leaks: Leaks, k: int) -> Floats:
 def leak_rate(leaks: Leaks, k: int) -> Floats:
     """1 if any of the first k results holds something that must not be found, else 0.
 
-    Undefined for a query for which nothing is forbidden; the mean is the share of queries that
-    leak, among those that could.
+    Undefined for a query for which nothing is forbidden; the mean is the share of queries
+    that leak, among those that could.
     """
     counts = leaks.within(k)
     return np.where(np.isnan(counts), np.nan, counts > 0)
@@ -82,8 +82,8 @@ def old_first(versions: Versions, k: int) -> Floats:
     """1 if something forbidden stands in the first k results above the first target, else 0.
 
     Also 1 where it stands there and no target does: with old versions of documents as
-    `forbidden`, the share of queries that are answered from an old version. Undefined for a query
-    for which nothing is forbidden.
+    `forbidden`, the share of queries that are answered from an old version. Undefined for
+    a query for which nothing is forbidden.
     """
     leaks = versions.leaks
     first = np.full(leaks.forbidden.size, np.inf)
@@ -119,9 +119,9 @@ class Unanswerable:
 def abstention(unanswerable: Unanswerable) -> Floats:
     """1 if nothing came back for a query without targets, else 0.
 
-    Undefined for a query with targets, so that the mean is the share of the unanswerable queries
-    that rightly got nothing. ``--min-score`` leaves out results with a lower score first. A query
-    on which the retriever failed counts as 0.
+    Undefined for a query with targets, so that the mean is the share of the unanswerable
+    queries that rightly got nothing. ``--min-score`` leaves out results with a lower
+    score first. A query on which the retriever failed counts as 0.
     """
     right = (unanswerable.retrieved == 0) & ~unanswerable.failed
     return np.where(unanswerable.without, right.astype(np.float64), np.nan)

@@ -11,9 +11,9 @@ from calipers.model.arrays import Floats
 
 
 @metric(better="higher", also=("rr", "recip_rank", "reciprocal_rank"))
-def mrr(found: Found, k: int | None = None) -> Floats:
+def mrr(view: Found, k: int | None = None) -> Floats:
     """1 over the rank of the first target; 0 if there is none, or none in the first k."""
-    first = found.first()
+    first = view.first()
     return np.where(first <= (np.inf if k is None else k), 1.0 / first, 0.0)
 
 
@@ -35,19 +35,19 @@ def map(  # noqa: A001 - the metric's own name; the builtin is not used here
 
 
 @metric(better="higher", also=("rprec", "r_prec"))
-def r_precision(found: Found) -> Floats:
+def r_precision(view: Found) -> Floats:
     """The share of the R targets that stand in the first R results."""
-    total = found.total
-    return ratio(found.hits_within(total.astype(np.int64)), total)
+    total = view.total
+    return ratio(view.hits_within(total.astype(np.int64)), total)
 
 
 @metric(better="lower", bounds=(1, None))
-def first_rank(found: Found) -> Floats:
+def first_rank(view: Found) -> Floats:
     """The rank of the first target; undefined if none was found.
 
     Its median says more than its mean.
     """
-    first = found.first()
+    first = view.first()
     return np.where(np.isinf(first), np.nan, first)
 
 
@@ -66,8 +66,8 @@ def _at_level(level: str) -> Callable[[Claims], Floats]:
         return claims.precision_at_recall(float(level))
 
     precision_at_recall.__doc__ = (
-        f"The highest precision at or below the rank where recall reaches {level}; 0 if it never "
-        "does."
+        f"The highest precision at or below the rank where recall reaches {level}; 0 if "
+        "it never does."
     )
     return precision_at_recall
 

@@ -27,7 +27,8 @@ ONLY_TREC_EVAL = frozenset(
         *("set_map", "set_relative_p"),
     }
 )
-"""Measures of trec_eval that are not here, in small letters; a similar name is another quantity."""
+"""Measures of trec_eval that are not here, in small letters; a similar name is another
+quantity."""
 
 Given = tuple[tuple[str, Value], ...]
 """Parameters with their values, sorted by name."""
@@ -57,10 +58,10 @@ class Metric:
     @property
     def definition(self) -> Definition:
         """The one place where this metric is defined."""
-        found = find_definition((self.name,))
-        if found is None:
+        known = find_definition((self.name,))
+        if known is None:
             raise KeyError(self.name)
-        return found[1]
+        return known[1]
 
     @property
     def stem(self) -> str:
@@ -93,8 +94,8 @@ class Metric:
     @property
     def rel(self) -> float | None:
         """Its own relevance threshold, if it has one."""
-        found = dict(self.parameters).get("rel")
-        return None if found is None else float(found)
+        threshold = dict(self.parameters).get("rel")
+        return None if threshold is None else float(threshold)
 
     def with_rel(self, rel: float | None) -> "Metric":
         """This metric with a relevance threshold, where it takes one and has none of its own."""
@@ -115,8 +116,8 @@ def parse(
 ) -> tuple[Metric, ...]:
     """Metrics from their names, each once, in the order given.
 
-    ``recall@1,5`` stands for two; a metric that takes a cut-off and is given none gets each
-    of ``ks``. ``like`` names a tool whose parameters are the defaults.
+    ``recall@1,5`` stands for two; a metric that takes a cut-off and is given none gets
+    each of ``ks``. ``like`` names a tool whose parameters are the defaults.
 
     >>> [str(m) for m in parse(["recall@1,5", "mrr"])]
     ['recall@1', 'recall@5', 'mrr']
@@ -126,11 +127,11 @@ def parse(
     texts = split(names) if isinstance(names, str) else names
     if isinstance(texts, Metric):
         return (texts,)
-    found: dict[Metric, None] = {}
+    metrics: dict[Metric, None] = {}
     for text in texts:
-        for one in (text,) if isinstance(text, Metric) else _expand(text, ks, like):
-            found[one] = None
-    return tuple(found)
+        several = (text,) if isinstance(text, Metric) else _expand(text, ks, like)
+        metrics.update(dict.fromkeys(several))
+    return tuple(metrics)
 
 
 def parse_one(name: str) -> Metric:
@@ -143,20 +144,20 @@ def parse_one(name: str) -> Metric:
     return several[0]
 
 
-def find_name(asked: str, names: Iterable[str]) -> str | None:
+def find_name(written: str, names: Iterable[str]) -> str | None:
     """The printed name that a name in any spelling means; None where there is none.
 
-    Exactly that metric, or else the only one with all of its parameters and more, such as a
-    relevance threshold that was set for all metrics.
+    Exactly that metric, or else the only one with all of its parameters and more, such as
+    a relevance threshold that was set for all metrics.
 
     >>> find_name("P_5", ["precision@5", "mrr"]), find_name("AP", ["map(rel=2)", "mrr"])
     ('precision@5', 'map(rel=2)')
     """
     names = list(names)
-    if asked in names:
-        return asked
+    if written in names:
+        return written
     try:
-        wanted = parse_one(asked)
+        wanted = parse_one(written)
     except InvalidInput:
         return None
     if str(wanted) in names:
@@ -220,8 +221,8 @@ def check_cutoff(value: Any) -> int:
     is_number = not isinstance(value, bool) and re.fullmatch(r"0*[0-9]{1,9}", text)
     if not is_number or int(text) < 1:
         raise InvalidInput(
-            f"The cut-off k is {text[:40] or 'empty'!r}; k must be a whole number from 1 to "
-            "999999999, such as 10 (several: 1,5,10)."
+            f"The cut-off k is {text[:40] or 'empty'!r}; k must be a whole number from 1 "
+            "to 999999999, such as 10 (several: 1,5,10)."
         )
     return int(text)
 
@@ -260,8 +261,8 @@ def _definition(word: str) -> tuple[Definition, str | None]:
     cutoff_of: dict[str, str | None] = {whole: None}
     if trailing := _TRAILING_CUTOFF.fullmatch(whole):
         cutoff_of[trailing[1]] = trailing[2]
-    if (found := find_definition(tuple(cutoff_of))) is not None:
-        name, definition = found
+    if (registered := find_definition(tuple(cutoff_of))) is not None:
+        name, definition = registered
         return definition, cutoff_of[name]
     if any(name in ONLY_TREC_EVAL or name.startswith("prefs_") for name in cutoff_of):
         raise UnknownMetric(
@@ -280,15 +281,15 @@ def _cutoffs(
 ) -> list[int | None]:
     if cutoffs is not None and definition.cutoff == "none":
         raise InvalidInput(
-            f"The metric {definition.name} takes no cut-off and is written with @{cutoffs}; "
-            f"write {definition.name}."
+            f"The metric {definition.name} takes no cut-off and is written with "
+            f"@{cutoffs}; write {definition.name}."
         )
     if cutoffs == "all" and definition.cutoff == "optional":
         return [None]
     if cutoffs is not None:
         return [check_cutoff(word) for word in cutoffs.split(",")]
     if definition.cutoff != "none" and ks:
-        return [check_cutoff(one) for one in ks]
+        return [check_cutoff(k) for k in ks]
     if definition.cutoff == "required":
         raise InvalidInput(
             f"The metric {definition.name} needs a cut-off and has none; "
@@ -300,7 +301,7 @@ def _cutoffs(
 def _parameters(
     definition: Definition, words: str, text: str, theirs: Mapping[str, Value]
 ) -> Given:
-    given: dict[str, Value] = {}
+    values: dict[str, Value] = {}
     for word in filter(None, (word.strip() for word in words.split(","))):
         name, equals, value = (part.strip() for part in word.partition("="))
         parameter = definition.parameters.get(name)
@@ -311,12 +312,12 @@ def _parameters(
                 f"these parameters, as name=value: {allowed}."
                 f"{did_you_mean(name, definition.parameters)}"
             )
-        if name in given:
+        if name in values:
             raise InvalidInput(f"The metric {text!r} gives {name} twice; give it once.")
-        given[name] = _value(definition, parameter, value)
+        values[name] = _value(definition, parameter, value)
     kept = {
         n: v
-        for n, v in {**theirs, **given}.items()
+        for n, v in {**theirs, **values}.items()
         if v != definition.parameters[n].default
     }
     return tuple(sorted(kept.items()))
@@ -342,8 +343,9 @@ def _parts(words: str, text: str, like: str | None) -> Given:
         weight = Parameter("", None, limits=Between(0)).read(value) if equals else None
         if weight is None:
             raise InvalidInput(
-                f"The metric {text!r} has {word!r} in its parentheses; a score is made of metrics "
-                "with weights above 0, as metric=weight: score(recall@10=0.7,mrr=0.3)."
+                f"The metric {text!r} has {word!r} in its parentheses; a score is made "
+                "of metrics with weights above 0, as metric=weight: "
+                "score(recall@10=0.7,mrr=0.3)."
             )
         part = "rel" if name == "rel" else _part(name, text, like)
         if part in parts:
@@ -363,16 +365,16 @@ def _part(name: str, text: str, like: str | None) -> str:
     at_two = parse((name,), (2,), like)
     if len(at_one) != 1:
         raise InvalidInput(
-            f"The metric {text!r} has {name!r} as a part, which stands for {len(at_one)}; give "
-            "each a weight of its own."
+            f"The metric {text!r} has {name!r} as a part, which stands for "
+            f"{len(at_one)}; give each a weight of its own."
         )
     [part] = at_one
     definition = part.definition
     is_share = definition.bounds[0] == 0 and definition.bounds[1] == 1
     if definition.takes_parts or definition.better != "higher" or not is_share:
         raise InvalidInput(
-            f"The metric {text!r} has {name!r} as a part; a part must lie between 0 and 1, and "
-            "more of it must be better, as of recall@10, ndcg@10 and mrr."
+            f"The metric {text!r} has {name!r} as a part; a part must lie between 0 and "
+            "1, and more of it must be better, as of recall@10, ndcg@10 and mrr."
         )
     return str(part) if at_one == at_two else part.stem
 
@@ -404,8 +406,8 @@ class Parts:
 def score(parts: Parts, k: int | None = None) -> Floats:
     """The weighted mean of several metrics, such as recall@10=0.7,mrr=0.3, per query.
 
-    Weights are above 0 and are divided by their sum. Undefined where a part is. A part without a
-    cut-off takes that of the score, as in score@10(recall=0.7,mrr=0.3). Every part lies between 0
-    and 1, and more of it is better.
+    Weights are above 0 and are divided by their sum. Undefined where a part is. A part
+    without a cut-off takes that of the score, as in score@10(recall=0.7,mrr=0.3). Every
+    part lies between 0 and 1, and more of it is better.
     """
     raise NotImplementedError("computed from its parts")

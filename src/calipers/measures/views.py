@@ -1,7 +1,8 @@
 """The views of the matches that metrics are computed from.
 
-The annotation of a metric's first parameter names the view it needs; the parameters of the
-view's ``of`` are part of the metric's grammar, so ``recall@10(rel=2)`` needs no code in recall.
+The annotation of a metric's first parameter names the view it needs; the parameters of
+the view's ``of`` are part of the metric's grammar, so ``recall@10(rel=2)`` needs no code
+in recall.
 """
 
 from collections.abc import Callable
@@ -161,9 +162,9 @@ class Claims:
         """The highest precision from this level of recall on; 0 where it is not reached."""
         # As trec_eval rounds it: so many targets make up the level.
         needed = (level * self.total + 0.5).astype(np.int64)
-        found = per_query(self.query, self.n_queries).astype(np.int64)
-        start = np.cumsum(found) - found
-        reached = (needed <= found) & (found > 0)
+        counts = per_query(self.query, self.n_queries).astype(np.int64)
+        start = np.cumsum(counts) - counts
+        reached = (needed <= counts) & (counts > 0)
         value = np.zeros(self.n_queries)
         value[reached] = self.interpolated[(start + np.maximum(needed, 1) - 1)[reached]]
         return np.where(self.total > 0, value, np.nan)
@@ -276,8 +277,9 @@ def f_measure(precision: Floats, recall: Floats, beta: float) -> Floats:
 class Claimed:
     """Every found target that adds something, in order of query and position.
 
-    Of alternatives one is enough. A better one that comes later adds the difference, at its own
-    place: finding a lesser one first never costs anything, and nothing is counted twice.
+    Of alternatives one is enough. A better one that comes later adds the difference, at
+    its own place: finding a lesser one first never costs anything, and nothing is counted
+    twice.
     """
 
     query: Ints
@@ -286,7 +288,8 @@ class Claimed:
     position: Ints
     grade: Floats
     before: Floats
-    """The grade of the best alternative that was found before it; 0 where there was none."""
+    """The grade of the best alternative that was found before it; 0 where there was
+    none."""
 
     @cached_property
     def improves(self) -> bool:
@@ -300,8 +303,8 @@ class Claimed:
     def placed(self, value: Floats) -> tuple[Ints, Ints]:
         """The order of the found targets by position, and their positions, assigned by value.
 
-        The most valuable have the best grade, except for better alternatives: what these add
-        depends on the gains.
+        The most valuable have the best grade, except for better alternatives: what these
+        add depends on the gains.
         """
         if not self.improves or np.array_equal(self.rank, self.position):
             return self._as_found
@@ -318,8 +321,8 @@ def claim_positions(
 ) -> Claimed:
     """Every found target; of alternatives the first or, with ``improved``, also better ones.
 
-    The most valuable takes the first free position at or after its first rank, then the next. So
-    where no result holds two targets, positions are ranks.
+    The most valuable takes the first free position at or after its first rank, then the
+    next. So where no result holds two targets, positions are ranks.
     """
     edges = np.flatnonzero(relevant[matches.edge_target])
     if matches.is_one_to_one:
@@ -342,8 +345,8 @@ def claim_positions(
 def _paid(matches: Matches, edges: Ints, *, improved: bool) -> tuple[Ints, Floats]:
     """The edges by which each unit is found, and the best grade it had before.
 
-    They are its first rank, and there the best grade; with ``improved`` also every later one
-    whose grade is higher than all before.
+    They are its first rank, and there the best grade; with ``improved`` also every later
+    one whose grade is higher than all before.
     """
     target = matches.edge_target[edges]
     unit = matches.target_unit[target]
@@ -352,16 +355,17 @@ def _paid(matches: Matches, edges: Ints, *, improved: bool) -> tuple[Ints, Float
     )
     unit = unit[order]
     levels, level = np.unique(matches.target_grade[target[order]], return_inverse=True)
-    # Units are ascending, so the running maximum of such a number is that of its own unit.
+    # Units are ascending, so the running maximum of such a number is that of its own
+    # unit.
     highest = np.maximum.accumulate(unit * levels.size + level)
     first = np.diff(unit, prepend=-1) != 0
     kept = np.diff(highest, prepend=-1) > 0 if improved else first
     before = np.zeros(edges.size)
     before[1:] = levels[highest[:-1] % max(levels.size, 1)]
     before[first] = 0.0
-    found = edges[order[kept]]
-    back = np.argsort(found)
-    return found[back], before[kept][back]
+    paid = edges[order[kept]]
+    back = np.argsort(paid)
+    return paid[back], before[kept][back]
 
 
 def _spread(query: Ints, position: Ints, value: Floats) -> None:

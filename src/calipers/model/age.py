@@ -31,10 +31,10 @@ hours, days or weeks, such as 30d.
     calipers.errors.InvalidInput: The highest age is '99999999999d'; an age is 100000w at most, \
 such as 30d.
     """
-    found = _AGE.fullmatch(text) if isinstance(text, str) else None
-    if not found:
+    match = _AGE.fullmatch(text) if isinstance(text, str) else None
+    if not match:
         raise InvalidInput(f"{what} is {text!r}; write {FORM}, such as 30d.")
-    hours = float(found[1]) * HOURS[found[2]]
+    hours = float(match[1]) * HOURS[match[2]]
     if hours > LONGEST / timedelta(hours=1):
         raise InvalidInput(
             f"{what} is {text!r}; an age is {LONGEST.days // 7}w at most, such as 30d."
@@ -55,13 +55,13 @@ def moment_of(text: str | date | None, what: str, now: datetime) -> datetime | N
     if _AGE.fullmatch(str(text)):
         return now - age_of(str(text), f"The time in {what}")
     try:
-        found = datetime.fromisoformat(str(text).strip())
+        moment = datetime.fromisoformat(str(text).strip())
     except ValueError:
         raise InvalidInput(
             f"The time in {what} is {text!r}; write a date such as 2026-01-31 or "
             "2026-01-31T06:00 (UTC), or an age in h, d or w such as 30d."
         ) from None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def span_of(

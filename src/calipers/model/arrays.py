@@ -41,14 +41,14 @@ _KINDS = {"int64": pl.Int64, "float64": pl.Float64, "bool": pl.Boolean}
 def as_series(values: Ints | Floats | Bools) -> pl.Series:
     """The values as a polars Series.
 
-    Short arrays go as lists: given an array, polars loads numpy.ma, which takes longer than
-    everything else that is done for a small file.
+    Short arrays go as lists: given an array, polars loads numpy.ma, which takes longer
+    than everything else that is done for a small file.
 
     >>> as_series(np.array([2, 0])).to_list()
     [2, 0]
     """
-    given = values.tolist() if values.size <= _FEW else values
-    return pl.Series(given, dtype=_KINDS[values.dtype.name])
+    content = values.tolist() if values.size <= _FEW else values
+    return pl.Series(content, dtype=_KINDS[values.dtype.name])
 
 
 _FLOAT = 0xCB
@@ -99,10 +99,13 @@ are at most 9223372036854775807.'
     )
     name, value = next(beyond, ("", None))
     if not name:
-        return f"A result has a value of the wrong type among {', '.join(names)}; texts are texts."
+        return (
+            f"A result has a value of the wrong type among {', '.join(names)}; texts are "
+            "texts."
+        )
     return (
-        f"A number is too large: found the {name} {value!r:.40}; a place in a text and a count are "
-        f"at most {LARGEST}."
+        f"A number is too large: found the {name} {value!r:.40}; a place in a text and a "
+        f"count are at most {LARGEST}."
     )
 
 

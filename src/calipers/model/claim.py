@@ -1,7 +1,8 @@
 """An answer that leads to a decision: the fact, its standing, the likely range, what to do next.
 
-A fact about these queries and a statement about new ones are different things. With only the
-second, changes in small sets go unnoticed; with only the first, there are false alarms.
+A fact about these queries and a statement about new ones are different things. With only
+the second, changes in small sets go unnoticed; with only the first, there are false
+alarms.
 """
 
 from dataclasses import dataclass
@@ -78,7 +79,10 @@ def p_text(p: float) -> str:
     if p >= 0.995:
         return "p = 1"
     shown = f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
-    return f"p = {shown.removeprefix('0').rstrip('0') if p >= 0.1 else shown.removeprefix('0')}"
+    return (
+        "p = "
+        f"{shown.removeprefix('0').rstrip('0') if p >= 0.1 else shown.removeprefix('0')}"
+    )
 
 
 @dataclass(frozen=True)
@@ -155,8 +159,8 @@ def cannot_show(least: float, takes: QueriesToDetect) -> Sentence:
 
 
 WhyNot = Literal["too few queries", "no spread", "too few moved"]
-"""Why no detectable difference can be given. No spread: all differences are equal. Too few
-moved: even the largest difference that there can be would often be missed."""
+"""Why no detectable difference can be given. No spread: all differences are equal. Too
+few moved: even the largest difference that there can be would often be missed."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """An answer as a few blocks, which every output format renders in its own way.
 
-A question makes one document from its result: a sentence, what it rests on, and notes. Terminal,
-Markdown, pages and notebooks each have one renderer for it (``calipers.present``).
+A question makes one document from its result: a sentence, what it rests on, and notes.
+Terminal, Markdown, pages and notebooks each have one renderer for it
+(``calipers.present``).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -37,7 +38,8 @@ NoteKind = Literal[
     "marks",  # what the signs in the table mean
     "method",  # how intervals are made, which policies hold
 ]
-"""What a note is about, most important first. From "counted" on, only ``--explain`` shows them."""
+"""What a note is about, most important first. From "counted" on, only ``--explain`` shows
+them."""
 WEIGHTS = {kind: weight for weight, kind in enumerate(get_args(NoteKind))}
 
 
@@ -54,7 +56,8 @@ CAUTIONS: dict[str, NoteKind] = {
 def note_of(text: str, kind: "NoteKind" = "input") -> "Note":
     """A note of reading or measuring, as one of the kinds that come first where it is one."""
     return Note(
-        next((one for words, one in CAUTIONS.items() if words in text), kind), text
+        next((caution for words, caution in CAUTIONS.items() if words in text), kind),
+        text,
     )
 
 
@@ -190,8 +193,8 @@ def in_order(notes: Iterable[Note | str]) -> list[Note]:
     """Notes by importance, each once; a plain sentence is about the input."""
     every = (note if isinstance(note, Note) else Note("input", note) for note in notes)
     unique: dict[str, Note] = {}
-    for one in sorted(every, key=lambda note: WEIGHTS[note.kind]):
-        unique.setdefault(one.text, one)
+    for kept in sorted(every, key=lambda note: WEIGHTS[note.kind]):
+        unique.setdefault(kept.text, kept)
     return [*unique.values()]
 
 
@@ -205,10 +208,10 @@ def short_notes(notes: Iterable[Note | str]) -> tuple[list[Note], int]:
     >>> [one.text for one in shown], left
     (['read as CSV', 'Why: b'], 0)
     """
-    every = [one for one in in_order(notes) if WEIGHTS[one.kind] <= WEIGHTS["next"]]
-    always = [one for one in every if one.kind == "left out"]
-    following = [one for one in every if one.kind == "next"][:1]
-    others = [one for one in every if one.kind not in ("left out", "next")]
+    every = [note for note in in_order(notes) if WEIGHTS[note.kind] <= WEIGHTS["next"]]
+    always = [note for note in every if note.kind == "left out"]
+    following = [note for note in every if note.kind == "next"][:1]
+    others = [note for note in every if note.kind not in ("left out", "next")]
     shown = others[: MOST_NOTES - len(following)]
     return [*always, *shown, *following], len(others) - len(shown)
 
@@ -225,8 +228,8 @@ def records(rows: Rows) -> list[Mapping[str, Any]]:
 
 
 def _flat(record: Mapping[str, Any], within: str = "") -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    cells: dict[str, Any] = {}
     for name, value in record.items():
         inner = isinstance(value, Mapping)
-        found |= _flat(value, f"{within}{name}_") if inner else {within + name: value}
-    return found
+        cells |= _flat(value, f"{within}{name}_") if inner else {within + name: value}
+    return cells

@@ -31,7 +31,8 @@ class Evaluation(Plain, HasRows):
     queries: int
     tags: Mapping[str, str] = field(default_factory=dict)
     fingerprints: Mapping[str, str] = field(default_factory=dict)
-    """One for the ground truth, one for the run and, where it was given, one for the corpus."""
+    """One for the ground truth, one for the run and, where it was given, one for the
+    corpus."""
     changed: tuple[str, ...] = ()
     """What changed since the previous evaluation of this name: ground truth, corpus."""
     summaries: Mapping[str, Summary] = field(default_factory=dict)

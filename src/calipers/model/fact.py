@@ -1,8 +1,8 @@
 """Sentences that carry the facts they are made of.
 
-A sentence is filled in from typed facts, and keeps them beside its text. So a program can ask of
-any output whether each fact is what the data says, whether two of them contradict, and whether
-every number in a text is one of them (``tests/worlds`` does).
+A sentence is filled in from typed facts, and keeps them beside its text. So a program can
+ask of any output whether each fact is what the data says, whether two of them contradict,
+and whether every number in a text is one of them (``tests/worlds`` does).
 """
 
 from collections.abc import Callable, Iterable
@@ -79,9 +79,9 @@ class Sentence(str):
 
     def __new__(cls, text: str, facts: Iterable[Fact] = ()) -> Self:
         """A text, and the facts that it is made of, each once."""
-        made = super().__new__(cls, text)
-        made.facts = tuple(dict.fromkeys(facts))
-        return made
+        sentence = super().__new__(cls, text)
+        sentence.facts = tuple(dict.fromkeys(facts))
+        return sentence
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
         return type(self), (str(self), self.facts)
@@ -94,8 +94,8 @@ Part = Fact | str | int | float | None
 def sentence(template: str, **parts: Part) -> Sentence:
     """Fill in a template, and keep the facts of its parts.
 
-    ``{fact.value}`` has three places, ``:+`` a sign, ``:%`` whole percent or a plain word,
-    ``:g`` as few digits as needed, and ``:query|queries`` the noun behind a count.
+    ``{fact.value}`` has three places, ``:+`` a sign, ``:%`` whole percent or a plain
+    word, ``:g`` as few digits as needed, and ``:query|queries`` the noun behind a count.
 
     >>> found = Fact(about="mean", metric="recall@10", value=0.8171, queries=42)
     >>> text = sentence("{it.metric} is {it.value} on {it.queries:query|queries}.", it=found)
@@ -155,8 +155,8 @@ class _Fill(Formatter):
         if isinstance(value, str):
             return str(value)
         if "|" in format_spec:
-            one, many = format_spec.split("|")
-            return plural(int(value), one, many)
+            singular, many = format_spec.split("|")
+            return plural(int(value), singular, many)
         if isinstance(value, int):
             return f"{value:,}"
         return _SPECS.get(format_spec, number)(float(value))

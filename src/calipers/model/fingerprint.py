@@ -1,7 +1,7 @@
 """Short names for contents: the same content has the same fingerprint, whatever its source.
 
-Made with SHA-256 over a canonical form, so that it depends on no row order, file format, machine or
-library version.
+Made with SHA-256 over a canonical form, so that it depends on no row order, file format,
+machine or library version.
 """
 
 import hashlib
@@ -25,7 +25,8 @@ _ESCAPED = {
     _ROW: f"{_ESCAPE}r",
     _NOTHING: f"{_ESCAPE}n",
 }
-"""How our separators are written when they are part of an id, so that none can be forged."""
+"""How our separators are written when they are part of an id, so that none can be
+forged."""
 
 
 def fingerprint_rows(frame: pl.DataFrame, columns: Iterable[str]) -> str:
@@ -205,8 +206,8 @@ class RankingFingerprint:
 
 def _canonical(series: pl.Series) -> pl.Series:
     if series.dtype == pl.Float64:
-        # The bits, not the digits: how a float is printed is the library's business. + 0.0
-        # makes -0.0 the same as 0.0.
+        # The bits, not the digits: how a float is printed is the library's business. +
+        # 0.0 makes -0.0 the same as 0.0.
         bits = (series.to_numpy() + 0.0).view(np.int64)
         return pl.Series(bits).cast(pl.String)
     return series.cast(pl.String)
@@ -216,8 +217,9 @@ def _escaped(texts: pl.Series) -> pl.Series:
     return texts.str.replace_many(_ESCAPED)
 
 
-# Hashes that distinguish most values quickly; equal ones are compared in full. They are good within
-# one process only: the library does not promise the same ones in its next version.
+# Hashes that distinguish most values quickly; equal ones are compared in full. They are
+# good within one process only: the library does not promise the same ones in its next
+# version.
 
 
 def mixed_hashes(of_query: Hashes, of_item: Hashes, items: Ints | None = None) -> Hashes:

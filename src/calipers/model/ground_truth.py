@@ -63,18 +63,21 @@ class GroundTruth(Picklable):
     queries: WhenAsked[pl.DataFrame] = WhenAsked()
     """query and text, in order of appearance."""
     tags: Mapping[str, pl.Series] = field(default_factory=dict)
-    """What is known about each query, such as its type: one column per tag, one row per query."""
+    """What is known about each query, such as its type: one column per tag, one row per
+    query."""
     repeated: int = 0
     """Judgements that were given twice with the same grade."""
     notes: tuple[str, ...] = ()
     """Notes about how it was read."""
     forbidden: pl.DataFrame | None = None
-    """What must not be found: query, and item, or quote, or document with or without start and
-    end; None where nothing is forbidden."""
+    """What must not be found: query, and item, or quote, or document with or without
+    start and end; None where nothing is forbidden."""
     excluded: pl.DataFrame | None = None
-    """Results that count neither for nor against a ranking, in the same form as ``forbidden``."""
+    """Results that count neither for nor against a ranking, in the same form as
+    ``forbidden``."""
     only_returned: bool = False
-    """Whether only what a retriever returned was judged, so that nobody knows what it missed."""
+    """Whether only what a retriever returned was judged, so that nobody knows what it
+    missed."""
 
     @classmethod
     def from_targets(
@@ -87,8 +90,8 @@ class GroundTruth(Picklable):
     ) -> Self:
         """A ground truth from a table of targets, checked.
 
-        ``queries`` (query, text) may name queries without targets; ``where`` says where a row
-        of the table came from, for errors.
+        ``queries`` (query, text) may name queries without targets; ``where`` says where a
+        row of the table came from, for errors.
         """
         table_of_ours(targets, "The targets")
         targets = pl.DataFrame(
@@ -115,14 +118,14 @@ class GroundTruth(Picklable):
         self, tables: Sequence[pl.DataFrame], excluded: Sequence[pl.DataFrame] = ()
     ) -> Self:
         """A copy with forbidden and excluded items; an empty table changes nothing."""
-        given = [table for table in tables if table.height]
+        filled = [table for table in tables if table.height]
         aside = [table for table in excluded if table.height]
-        if not given and not aside:
+        if not filled and not aside:
             return self
         return replace(
             self,
-            forbidden=pl.concat(given).unique(maintain_order=True)
-            if given
+            forbidden=pl.concat(filled).unique(maintain_order=True)
+            if filled
             else self.forbidden,
             excluded=pl.concat(aside).unique(maintain_order=True)
             if aside
@@ -148,12 +151,12 @@ class GroundTruth(Picklable):
         self, change: Callable[[pl.DataFrame], pl.DataFrame]
     ) -> dict[str, Any]:
         """What is forbidden and what is excluded, each changed; None where nothing is left."""
-        made = {}
+        tables = {}
         for name in ("forbidden", "excluded"):
             table = getattr(self, name)
             changed = None if table is None else change(table)
-            made[name] = changed if changed is not None and changed.height else None
-        return made
+            tables[name] = changed if changed is not None and changed.height else None
+        return tables
 
     @cached_property
     def fingerprint(self) -> str:
@@ -163,9 +166,9 @@ class GroundTruth(Picklable):
             if table is not None:
                 less: dict[str, Any] = {name: None}
                 without: str = replace(self, **less).fingerprint
-                said = [name] if name == "excluded" else []
+                marks = [name] if name == "excluded" else []
                 return fingerprint_settings(
-                    [without, fingerprint_rows(table, FORBIDDEN_SCHEMA), *said]
+                    [without, fingerprint_rows(table, FORBIDDEN_SCHEMA), *marks]
                 )
         has_targets = np.bincount(self.target_query, minlength=self.queries.height) > 0
         if has_targets.all():
@@ -281,15 +284,16 @@ def _check_queries(targets: pl.DataFrame, queries: pl.DataFrame) -> None:
     ):
         name = names.filter(names.is_duplicated())[0]
         raise InvalidInput(
-            f"Two queries of the ground truth have the same id {name!r}; give each its own."
+            f"Two queries of the ground truth have the same id {name!r}; give each its "
+            "own."
         )
     if _first_of_each(targets["query"], query_starts(targets["query"])).equals(names):
         return
     strangers = targets["query"].filter(~targets["query"].is_in(names.implode()))
     if len(strangers):
         raise InvalidInput(
-            f"A target belongs to the query {strangers[0]!r}, which is not among the queries of "
-            "the ground truth; add the query, or remove the target."
+            f"A target belongs to the query {strangers[0]!r}, which is not among the "
+            "queries of the ground truth; add the query, or remove the target."
         )
 
 
@@ -313,8 +317,8 @@ def _check_ids(targets: pl.DataFrame, where: Where) -> None:
     empty = (item.str.strip_chars() == "").arg_true()
     if len(empty):
         raise InvalidInput(
-            f"The id of a target is empty at {where(int(empty[0]))}; give it the id of what should "
-            "be found, or leave the target out."
+            f"The id of a target is empty at {where(int(empty[0]))}; give it the id of "
+            "what should be found, or leave the target out."
         )
 
 
@@ -344,9 +348,10 @@ def _once_each(targets: pl.DataFrame, where: Where) -> pl.DataFrame:
         other = next(i for i, g in enumerate(first["grade"]) if g != first["grade"][0])
         name = first["item"] or first["quote"] or first["document"]
         raise InvalidInput(
-            f"One target has two different grades: query {first['query']!r}, target {name!r} is "
-            f"graded {first['grade'][0]:g} at {where(first['row'][0])} and "
-            f"{first['grade'][other]:g} at {where(first['row'][other])}; keep one of them."
+            f"One target has two different grades: query {first['query']!r}, target "
+            f"{name!r} is graded {first['grade'][0]:g} at {where(first['row'][0])} and "
+            f"{first['grade'][other]:g} at {where(first['row'][other])}; keep one of "
+            "them."
         )
     return kept
 
@@ -355,8 +360,8 @@ def _once_each(targets: pl.DataFrame, where: Where) -> pl.DataFrame:
 class SpanTable:
     """Chunks and targets as intervals of characters on one long line.
 
-    Every document of every query has its own section of the line, so that intervals overlap only
-    within the same query and document. Ends are exclusive.
+    Every document of every query has its own section of the line, so that intervals
+    overlap only within the same query and document. Ends are exclusive.
     """
 
     chunk_query: Ints
@@ -396,8 +401,8 @@ def backwards(place: str, start: int, end: int) -> str:
 end is the place after the last character. Correct it.'
     """
     return (
-        f"A span ends before it starts at {place}: found start {start} and end {end}; the end is "
-        "the place after the last character. Correct it."
+        f"A span ends before it starts at {place}: found start {start} and end {end}; "
+        "the end is the place after the last character. Correct it."
     )
 
 
@@ -413,7 +418,8 @@ def page_id(document: object, page: object, at: str, part: str = "ground_truth")
     """
     if part in ("forbidden", "excluded"):
         raise InvalidInput(
-            f"A page cannot be {part}, as at {at}; name the document, or the ids of its chunks."
+            f"A page cannot be {part}, as at {at}; name the document, or the ids of its "
+            "chunks."
         )
     if document is None:
         raise InvalidInput(

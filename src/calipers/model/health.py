@@ -106,7 +106,8 @@ class DistantQuestion:
     distance: float
     """0 where a question has the same words, 1 where none has a word in common."""
     nearest: str | None
-    """The question of the ground truth that is nearest; None where none has a word in common."""
+    """The question of the ground truth that is nearest; None where none has a word in
+    common."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -140,8 +141,8 @@ class Health(Plain, HasRows):
             (finding for finding in findings if finding.count),
             key=lambda finding: SEVERITIES.index(finding.severity),
         )
-        found = {finding.name for finding in some}
-        passed = tuple(name for name in dict.fromkeys(checked) if name not in found)
+        names = {finding.name for finding in some}
+        passed = tuple(name for name in dict.fromkeys(checked) if name not in names)
         return cls(tuple(some), dict(facts), tuple(notes), passed)
 
     def __getitem__(self, name: str) -> HealthFinding:
@@ -157,8 +158,8 @@ class Health(Plain, HasRows):
     @property
     def counts(self) -> dict[str, int]:
         """How many findings there are of each severity."""
-        found = [finding.severity for finding in self.findings]
-        return {severity: found.count(severity) for severity in SEVERITIES}
+        severities = [finding.severity for finding in self.findings]
+        return {severity: severities.count(severity) for severity in SEVERITIES}
 
     def fails(self, on: str | None) -> bool:
         """Whether there is a finding at least as severe as ``on``; None never fails."""

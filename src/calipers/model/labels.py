@@ -13,15 +13,15 @@ IMPORT = "import"
 """The source of a label that came with a ground truth: its annotator is unknown."""
 
 JUDGED_BY = "judged_by"
-"""The tag of a query that says who gave its labels: person:anna, machine:small, import, or several
-with commas. Only labels that come from humans alone count as human."""
+"""The tag of a query that says who gave its labels: person:anna, machine:small, import,
+or several with commas. Only labels that come from humans alone count as human."""
 QUEUE = "queue"
-"""The tag that says how the judged queries were chosen: an order of the queue that was not
-finished, whole where all of it was judged, or at-random where they were drawn."""
+"""The tag that says how the judged queries were chosen: an order of the queue that was
+not finished, whole where all of it was judged, or at-random where they were drawn."""
 AT_RANDOM = "at-random"
 ALL = "all"
-"""What a caller may declare where the labels do not: humans gave all of them, to queries drawn at
-random or to every query."""
+"""What a caller may declare where the labels do not: humans gave all of them, to queries
+drawn at random or to every query."""
 WHOLE_QUEUE = "whole"
 CHECKED = "checked"
 """The tag of a made question that was drawn for people to check: what they said of it."""
@@ -32,8 +32,9 @@ WRONG = "wrong target"
 """What that tag says: drawn and not checked yet, fit, or why it is not."""
 
 MADE_FROM = ("faq", "links", "headings", "docstrings", "history")
-"""Where `init FOLDER` takes questions from, in the order in which they are drawn. A made question
-has one of these, or machine:NAME, as its tag ``source``, and the tags ``file`` and ``line``."""
+"""Where `init FOLDER` takes questions from, in the order in which they are drawn. A made
+question has one of these, or machine:NAME, as its tag ``source``, and the tags ``file``
+and ``line``."""
 MADE_TAGS = ("source", "file", "line")
 
 TargetsAs = Literal["id", "quote", "span"]
@@ -144,7 +145,8 @@ def is_machine(judge: str) -> bool:
 
 
 DRAWN = "drawn"
-"""The tag of an exported query that was drawn for the sample and then judged by humans."""
+"""The tag of an exported query that was drawn for the sample and then judged by
+humans."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,7 +26,8 @@ ANSWERED = "answered"
 EMPTY = "empty"
 MISSING = "missing"
 FAILED = "error"
-"""The status of a query: results came, none came, it is not in the run, the retriever failed."""
+"""The status of a query: results came, none came, it is not in the run, the retriever
+failed."""
 STATUSES = (ANSWERED, EMPTY, MISSING, FAILED)
 Statuses = npt.NDArray[np.uint8]
 """Statuses of queries, as indexes into ``STATUSES``."""
@@ -34,8 +35,8 @@ Statuses = npt.NDArray[np.uint8]
 
 def with_status(statuses: Statuses, status: str) -> Bools:
     """Which of the statuses are this one."""
-    found: Bools = statuses == STATUSES.index(status)
-    return found
+    has_status: Bools = statuses == STATUSES.index(status)
+    return has_status
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +54,8 @@ class Leaked:
 
 
 TokenSource = Literal["data", "estimate"]
-"""Whether tokens were given with the results, or estimated from the length of their texts."""
+"""Whether tokens were given with the results, or estimated from the length of their
+texts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,22 +108,25 @@ class Matches(Picklable):
     target_query: Ints
     target_grade: Floats
     target_unit: Ints
-    """Targets that are alternatives for one another share a unit; alone, each is its own."""
+    """Targets that are alternatives for one another share a unit; alone, each is its
+    own."""
     edge_query: Ints
     edge_rank: Ints
     edge_target: Ints
     edge_overlap: Floats
-    """The share of the target that the ranks up to this one hold, 1 when matched by id."""
+    """The share of the target that the ranks up to this one hold, 1 when matched by
+    id."""
     retrieved: Ints
     """How many results came back, per query."""
     corpus_size: int | None = None
     spans: WhenAsked[SpanTable | None] = WhenAsked(None)
     """The spans of chunks and targets, when matched by span."""
     target_item: Ints | None = None
-    """Targets that are the same item share a number, which rises with the id; None where each is
-    an item of its own."""
+    """Targets that are the same item share a number, which rises with the id; None where
+    each is an item of its own."""
     grades_in_all: Floats | None = None
-    """Every grade of the whole ground truth, where these are the matches of a part of it."""
+    """Every grade of the whole ground truth, where these are the matches of a part of
+    it."""
     leaked: Leaked | None = None
     """Forbidden items that were returned; None where nothing is forbidden."""
     tokens: WhenAsked[TokenTable | None] = WhenAsked(None)
@@ -169,17 +174,18 @@ class Matches(Picklable):
 
     def with_tokens(self, tokens: Callable[[], TokenTable | None]) -> "Matches":
         """The same with tokens, which are counted when they are first asked for."""
-        # Not by dataclasses.replace, which would compute everything that waits to be asked for.
+        # Not by dataclasses.replace, which would compute everything that waits to be
+        # asked for.
         same = object.__new__(type(self))
         vars(same).update(vars(self), tokens=tokens)
         return same
 
     def with_grades(self, grades: Floats) -> "Matches":
         """The same with other grades; what does not depend on them is kept."""
-        made = replace(self, target_grade=grades)
+        matches = replace(self, target_grade=grades)
         for name in ("is_one_to_one", "is_new_rank", "has_alternatives"):
-            made.__dict__[name] = getattr(self, name)
-        return made
+            matches.__dict__[name] = getattr(self, name)
+        return matches
 
     @cached_property
     def _grades(self) -> Floats:
@@ -252,7 +258,8 @@ EXAMPLES = 3
 
 
 Role = Literal["ground_truth", "run", "both"]
-"""What the caller takes a file for; ``both`` where one file holds questions and results."""
+"""What the caller takes a file for; ``both`` where one file holds questions and
+results."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -296,22 +303,23 @@ class Tally:
 class Matched(ShowsItself):
     """A ground truth and a run, read once and matched once under named policies.
 
-    ``calipers.read`` makes it, and every operation takes it in place of files: scores, sweep,
-    diagnosis, misses, gate and report are questions to the same pair.
+    ``calipers.read`` makes it, and every operation takes it in place of files: scores,
+    sweep, diagnosis, misses, gate and report are questions to the same pair.
     """
 
     shown_by: ClassVar[str] = "calipers.present.scores:matched_document"
 
     ground_truth: GroundTruth
-    """As it was matched: plain strings are quotes where they were matched as quotes, targets are
-    documents at the level of documents."""
+    """As it was matched: plain strings are quotes where they were matched as quotes,
+    targets are documents at the level of documents."""
     run: Run
     matches: Matches
     tally: Tally
     matching: Matching
     """How they were matched: what was asked for, and what the data decided."""
     settings: Mapping[str, Any]
-    """What decided the matching, for the record: match, matched_at, rel, corpus_size, notes."""
+    """What decided the matching, for the record: match, matched_at, rel, corpus_size,
+    notes."""
     as_read: tuple[GroundTruth, Run]
     """Both sides before matching changed anything, to match them in another way."""
     asked: Matching

@@ -14,8 +14,8 @@ from calipers.words import did_you_mean
 Kind = Literal["id", "quote", "span"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 LEAST: dict[Kind, float] = {"id": 1.0, "quote": 1.0, "span": 0.9}
-"""The share of a target that is enough unless ``min`` is given. Spans leave room for the white
-space that many chunkers strip between two chunks."""
+"""The share of a target that is enough unless ``min`` is given. Spans leave room for the
+white space that many chunkers strip between two chunks."""
 PARAMETERS: dict[Kind, tuple[str, ...]] = {
     "id": (),
     "quote": ("min", "case"),
@@ -58,31 +58,31 @@ def parse_matching(text: str) -> MatchRule:
     )
     if not form:
         raise InvalidInput(
-            f"The matching {text!r} cannot be read; write id, quote or span, with parameters in "
-            "parentheses, such as quote(min=0.8)."
+            f"The matching {text!r} cannot be read; write id, quote or span, with "
+            "parameters in parentheses, such as quote(min=0.8)."
         )
-    kind = next((one for one in KINDS if one == form[1]), None)
+    kind = next((known for known in KINDS if known == form[1]), None)
     if kind is None:
         raise InvalidInput(
             f"There is no matching called {form[1]!r}; it can be {', '.join(KINDS)}."
             f"{did_you_mean(form[1], KINDS)}"
         )
-    given: dict[str, str] = {}
+    parameters: dict[str, str] = {}
     for word in filter(None, (word.strip() for word in (form[2] or "").split(","))):
         name, equals, value = (part.strip() for part in word.partition("="))
-        if name not in PARAMETERS[kind] or not equals or name in given:
+        if name not in PARAMETERS[kind] or not equals or name in parameters:
             allowed = ", ".join(PARAMETERS[kind]) or "none"
             raise InvalidInput(
                 f"The matching {text!r} has {word!r} in its parentheses; {kind} takes these "
                 f"parameters, each once and as name=value: {allowed}."
                 f"{did_you_mean(name, PARAMETERS[kind])}"
             )
-        given[name] = value
-    if (case := given.get("case")) not in (None, "keep", "ignore"):
+        parameters[name] = value
+    if (case := parameters.get("case")) not in (None, "keep", "ignore"):
         raise InvalidInput(
             f"case in quote(case=…) is {case!r}; it can be keep or ignore."
         )
-    return MatchRule(kind, _least(given.get("min"), kind), case == "ignore")
+    return MatchRule(kind, _least(parameters.get("min"), kind), case == "ignore")
 
 
 def _least(text: str | None, kind: Kind) -> float:
@@ -94,8 +94,8 @@ def _least(text: str | None, kind: Kind) -> float:
         value = float("nan")
     if not 0 < value <= 1:
         raise InvalidInput(
-            f"min in {kind}(min=…) is {text!r}; it is the share of a target that must be held, "
-            "above 0 and at most 1, such as 0.8."
+            f"min in {kind}(min=…) is {text!r}; it is the share of a target that must be "
+            "held, above 0 and at most 1, such as 0.8."
         )
     return value
 
@@ -206,9 +206,9 @@ ID_RULES: dict[str, Callable[[str], str]] = {
 }
 """What to ignore in an id, by name, in the order in which it is removed."""
 RULE_WORDS = (
-    "width (white space, full-width letters, characters that cannot be seen), scheme (https://), "
-    "query (?page=2), percent (%20), slash (at the end), basename (without folders), extension "
-    "(.md), decimal (.0), zeros (007), case and signs (c-1)"
+    "width (white space, full-width letters, characters that cannot be seen), scheme "
+    "(https://), query (?page=2), percent (%20), slash (at the end), basename (without "
+    "folders), extension (.md), decimal (.0), zeros (007), case and signs (c-1)"
 )
 
 
@@ -219,7 +219,7 @@ def parse_id_map(text: str) -> IdMap:
     IdMap(prefixes=('chunk-',), rules=('extension', 'case'))
     """
     prefixes: list[str] = []
-    found: set[str] = set()
+    names: set[str] = set()
     for word in filter(None, (word.strip() for word in str(text).split(","))):
         name, equals, value = word.partition("=")
         name = name.strip()
@@ -227,18 +227,18 @@ def parse_id_map(text: str) -> IdMap:
             value
         ):
             raise InvalidInput(
-                f"The map of ids {text!r} has {word!r}; it can be prefix=TEXT (which is taken off "
-                f"where an id begins with it), {RULE_WORDS}, with commas between them."
-                f"{did_you_mean(name, ('prefix', *ID_RULES))}"
+                f"The map of ids {text!r} has {word!r}; it can be prefix=TEXT (which is "
+                f"taken off where an id begins with it), {RULE_WORDS}, with commas "
+                f"between them.{did_you_mean(name, ('prefix', *ID_RULES))}"
             )
-        found.add(name)
+        names.add(name)
         prefixes += [value] if equals else []
-    if not found:
+    if not names:
         raise InvalidInput(
-            f"The map of ids {text!r} is empty; write prefix=TEXT, {', '.join(ID_RULES)}, or "
-            "several with commas between them."
+            f"The map of ids {text!r} is empty; write prefix=TEXT, "
+            f"{', '.join(ID_RULES)}, or several with commas between them."
         )
-    rules = tuple(rule for rule in ID_RULES if rule in found)
+    rules = tuple(rule for rule in ID_RULES if rule in names)
     return IdMap(tuple(dict.fromkeys(prefixes)), rules)
 
 
@@ -255,8 +255,8 @@ class Matching:
     corpus_size: int | None = None
     """Items in the corpus, for metrics that count true negatives."""
     level: str | None = None
-    """evidence (several chunks together may hold a target), chunk (one must hold it alone), page
-    or document; None: the data decide."""
+    """evidence (several chunks together may hold a target), chunk (one must hold it
+    alone), page or document; None: the data decide."""
     map_ids: str | None = None
     """What to ignore in ids, such as ``prefix=docs/,extension,case``."""
     match: str | None = None
@@ -292,15 +292,15 @@ class Matching:
 
         Policies are recorded separately, and a tool by its policies and parameters.
         """
-        said: dict[str, Any] = {}
+        recorded: dict[str, Any] = {}
         for member in fields(self):
             value = getattr(self, member.name)
             if member.name in ("like", "policy", "further"):
                 continue
             if value is not None or member.name in _ALWAYS:
-                said["matched_at" if member.name == "level" else member.name] = value
+                recorded["matched_at" if member.name == "level" else member.name] = value
         return (
-            said
+            recorded
             | ({"match": "document"} if self.at_documents else {})
             | dict(self.further)
         )

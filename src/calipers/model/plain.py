@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import Any, ClassVar, overload
 
 SCHEMA = 1
-"""The version of what ``--json`` prints; it grows when a field goes or changes its meaning."""
+"""The version of what ``--json`` prints; it grows when a field goes or changes its
+meaning."""
 
 
 class Plain:
     """A dataclass that can be converted to plain values."""
 
     dict_keys: ClassVar[str] = ""
-    """The fields and properties that ``to_dict`` has, in its order and with spaces between;
-    ``key=name`` where it has another key for one. Empty: every field, in the order of the class."""
+    """The fields and properties that ``to_dict`` has, in its order and with spaces
+    between; ``key=name`` where it has another key for one. Empty: every field, in the
+    order of the class."""
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values: what ``--json`` prints."""
@@ -29,7 +31,8 @@ def plain(value: Any) -> Any: ...
 def plain(value: Any) -> Any:
     """A value and its contents as JSON types: dictionaries, lists, texts and numbers.
 
-    A result becomes what its ``to_dict`` says, and every other dataclass its fields in order.
+    A result becomes what its ``to_dict`` says, and every other dataclass its fields in
+    order.
 
     >>> plain({"saved": datetime(2026, 1, 31, 6, tzinfo=UTC), "files": ("a", Path("b"))})
     {'saved': '2026-01-31T06:00:00.000000Z', 'files': ['a', 'b']}
@@ -43,9 +46,9 @@ def plain(value: Any) -> Any:
     if is_dataclass(value):
         return _attributes(value)
     if isinstance(value, Mapping):
-        return {key: plain(one) for key, one in value.items()}
+        return {key: plain(member) for key, member in value.items()}
     if isinstance(value, Sequence):
-        return [plain(one) for one in value]
+        return [plain(member) for member in value]
     if isinstance(value, datetime):
         return moment(value)
     if isinstance(value, Path):

@@ -39,7 +39,8 @@ LIKE: dict[str, dict[str, Any]] = {
 }
 """The policies under which the numbers equal those of another tool.
 
-trec_eval means version 10, which compares scores as doubles; its option -c is missing="zero".
+trec_eval means version 10, which compares scores as doubles; its option -c is
+missing="zero".
 """
 
 LIKE_PARAMETERS: dict[str, dict[str, dict[str, Any]]] = {

@@ -1,6 +1,7 @@
 """The one ranking that all metrics share, made batch by batch.
 
-A batch holds whole queries, so that sorting, ranks and duplicates never need more than it.
+A batch holds whole queries, so that sorting, ranks and duplicates never need more than
+it.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -22,7 +23,8 @@ from calipers.model.policy import Ties
 from calipers.prefetch import ahead
 
 Order = Literal["listed", "rank", "score"]
-"""What makes the order: the list itself, a column of ranks, or scores from high to low."""
+"""What makes the order: the list itself, a column of ranks, or scores from high to
+low."""
 
 Numbers = TypeVar("Numbers", Ints, Floats)
 _MOST_PADDING = 4
@@ -60,7 +62,8 @@ class RankedBatch:
     def first(self, k: int | None) -> pl.DataFrame:
         """The first k results of each query, with their ranks."""
         table = self.frame.with_columns(pl.Series("rank", self.rank, dtype=pl.Int64))
-        # Adding nothing copies the texts: a mere selection keeps all of the batch in memory.
+        # Adding nothing copies the texts: a mere selection keeps all of the batch in
+        # memory.
         some = pl.col(pl.String) + ""
         return (
             table if k is None else table.filter(pl.col("rank") <= k).with_columns(some)
@@ -115,8 +118,8 @@ def rank_batches(
 ) -> Iterator[RankedBatch]:
     """Ranked batches of whole queries from frames that may cut a query in two.
 
-    Where the rows are not known to be ``grouped`` by query, that is checked on the way. Batches
-    that come from a file are ranked ``side_by_side``, ahead of the consumer.
+    Where the rows are not known to be ``grouped`` by query, that is checked on the way.
+    Batches that come from a file are ranked ``side_by_side``, ahead of the consumer.
     """
     queries = whole_queries(frames)
 
@@ -143,7 +146,7 @@ def _checked(
 
 def query_starts(query: pl.Series) -> Ints:
     """The rows at which a new query begins."""
-    found = []
+    starts = []
     last = None
     done = 0
     # Piece by piece: to compare a column with itself would copy it into one.
@@ -151,17 +154,17 @@ def query_starts(query: pl.Series) -> Ints:
         if not len(piece):
             continue
         if not done or piece[0] != last:
-            found.append(np.array([done]))
+            starts.append(np.array([done]))
         # What is between two columns goes without the detour over an expression.
         here = piece[1:]
         before = piece[:-1]
         differs = here.ne_missing(before) if piece.null_count() else here != before
         changes = np.flatnonzero(differs.to_numpy())
         changes += done + 1
-        found.append(changes)
+        starts.append(changes)
         last = piece[-1]
         done = done + len(piece)
-    return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
+    return np.concatenate(starts) if starts else np.empty(0, dtype=np.int64)
 
 
 def whole_queries(frames: Iterable[pl.DataFrame]) -> Iterator[tuple[pl.DataFrame, Ints]]:
@@ -200,14 +203,16 @@ def in_pieces(frames: Iterable[pl.DataFrame], rows: int) -> Iterator[pl.DataFram
 
 def _reordered(frame: pl.DataFrame, rows: Ints) -> pl.DataFrame:
     """The frame with the rows of each query in another order; queries keep their places."""
-    columns = (one if one.name == "query" else one.rechunk()[rows] for one in frame)
+    columns = (
+        column if column.name == "query" else column.rechunk()[rows] for column in frame
+    )
     return pl.DataFrame(list(columns))
 
 
 def _in_one_piece(frame: pl.DataFrame) -> pl.DataFrame:
     """The frame with its numbers in one piece each, as numpy takes them; texts stay as they are."""
     return pl.DataFrame(
-        [one.rechunk() if one.dtype.is_numeric() else one for one in frame]
+        [column.rechunk() if column.dtype.is_numeric() else column for column in frame]
     )
 
 
@@ -237,7 +242,8 @@ def _by_score(
         raise InvalidInput(
             f"Two results of query {frame['query'][row]!r} have the same score "
             f"{score[row]:g}: {name[row - 1]!r:.60} and {name[row]!r:.60}; with "
-            "ties=error all scores of a query must differ (ties=trec or ties=input decide)."
+            "ties=error all scores of a query must differ (ties=trec or ties=input "
+            "decide)."
         )
     tied = with_neighbour(with_previous)
     if ties == "trec":

@@ -1,6 +1,7 @@
 """What a result records of the settings that made it, typed.
 
-The record itself is a mapping, because it is written to JSON and fingerprinted as it stands.
+The record itself is a mapping, because it is written to JSON and fingerprinted as it
+stands.
 """
 
 from collections.abc import Mapping, Sequence

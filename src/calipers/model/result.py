@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class ShowsItself:
     """A result that prints as its command does, and that a notebook shows as tables and charts.
 
-    Results know nothing of how they are shown: the module that makes a document of one is loaded
-    on first use, and so is the renderer of the output format.
+    Results know nothing of how they are shown: the module that makes a document of one is
+    loaded on first use, and so is the renderer of the output format.
     """
 
     shown_by: ClassVar[str]
@@ -30,8 +30,8 @@ class ShowsItself:
     def document(self) -> Document:
         """The answer as blocks, which every output format renders in its own way."""
         module, _, name = self.shown_by.partition(":")
-        found: Document = getattr(import_module(module), name or "document")(self)
-        return found
+        document: Document = getattr(import_module(module), name or "document")(self)
+        return document
 
     @property
     def _shown(self) -> Any:

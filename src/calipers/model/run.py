@@ -192,9 +192,9 @@ def _in_memory(scan: Scan) -> Scan:
 class Run(Picklable):
     """The results of one retriever, read in batches so that a large file never is in memory.
 
-    ``order`` says what makes the ranking; ``ties`` is the custom among equal scores where the
-    caller names none. ``queries`` holds what is known per query: latency_ms, error; it also
-    names the queries for which nothing came back.
+    ``order`` says what makes the ranking; ``ties`` is the custom among equal scores where
+    the caller names none. ``queries`` holds what is known per query: latency_ms, error;
+    it also names the queries for which nothing came back.
     """
 
     scan: Scan
@@ -203,8 +203,9 @@ class Run(Picklable):
     queries: WhenAsked[pl.DataFrame | None] = WhenAsked(None)
     name: str | None = None
     stages: WhenAsked[Mapping[str, "Run"]] = WhenAsked(dict)
-    """What stood before or beside this ranking, where it is known: ``candidates`` (the list that
-    a reranker was given), ``exact`` (exact search beside an approximate index)."""
+    """What stood before or beside this ranking, where it is known: ``candidates`` (the
+    list that a reranker was given), ``exact`` (exact search beside an approximate
+    index)."""
     in_memory: bool = False
     """Whether it is in memory, so that work on it can wait until it is needed."""
     stays: bool = False
@@ -231,8 +232,9 @@ class Run(Picklable):
     ) -> Self:
         """A run from a table with query, item and optional columns (see ``RUN_SCHEMA``).
 
-        Without ``order``, a column of ranks makes it, else scores, else the rows themselves.
-        Where scores make it, the order of the rows means nothing: equal ones go by id (trec).
+        Without ``order``, a column of ranks makes it, else scores, else the rows
+        themselves. Where scores make it, the order of the rows means nothing: equal ones
+        go by id (trec).
         """
         table_of_ours(frame, "The results")
         unknown = [name for name in ("query",) if name not in frame.columns]
@@ -472,8 +474,8 @@ class RemoteRows(Protocol):
 
 def remote_rows(run: Run) -> RemoteRows | None:
     """The rows of a run on other machines, or None for a run that this machine reads."""
-    # By attribute: a scan whose first rows were read forwards its other methods, which a check
-    # of its type does not see.
+    # By attribute: a scan whose first rows were read forwards its other methods, which a
+    # check of its type does not see.
     return cast(RemoteRows, run.scan) if hasattr(run.scan, "over_blocks") else None
 
 

@@ -18,8 +18,8 @@ Method = Literal[
     "score", "t", "paired", "permutation", "jackknife", "wilson", "bootstrap", "normal"
 ]
 """How an interval was made: of a mean between bounds, of a mean without bounds, of paired
-differences, of a group against the rest, of agreement, of a share. The last two stand in results
-of earlier versions."""
+differences, of a group against the rest, of agreement, of a share. The last two stand in
+results of earlier versions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,8 @@ class InputCounts(Plain):
     ties_on_targets: int
     """How many of those hold a relevant target: the tie rule decides their rank."""
     depth: int | None
-    """The largest cut-off in use, over which the unjudged rate is taken; None: all ranks."""
+    """The largest cut-off in use, over which the unjudged rate is taken; None: all
+    ranks."""
     shown: int
     """Results within that depth."""
     unjudged: int
@@ -168,7 +169,8 @@ class Scores(Picklable, Plain, HasRows):
 
     def with_notes(self, notes: Iterable[str]) -> "Scores":
         """The same with further notes."""
-        # Not by dataclasses.replace, which would compute everything that waits to be asked for.
+        # Not by dataclasses.replace, which would compute everything that waits to be
+        # asked for.
         same = object.__new__(type(self))
         settings = {**self.settings, "notes": [*self.recorded.notes, *notes]}
         vars(same).update(vars(self), settings=settings)
@@ -208,10 +210,10 @@ class Scores(Picklable, Plain, HasRows):
     def rows_of(self, queries: pl.Series) -> Ints:
         """The row of each of some queries; -1 where these scores do not have it."""
         own = self.queries.select("query").with_row_index("row")
-        found = queries.to_frame("query").join(
+        joined = queries.to_frame("query").join(
             own, on="query", how="left", maintain_order="left"
         )
-        return found["row"].cast(pl.Int64).fill_null(-1).to_numpy()
+        return joined["row"].cast(pl.Int64).fill_null(-1).to_numpy()
 
     @cached_property
     def per_query(self) -> pl.DataFrame:

@@ -24,8 +24,8 @@ _SCRIPTS = {
     "Devanagari script": r"\p{Devanagari}",
     "Thai script": r"\p{Thai}",
 }
-"""A question has the first script with at least a third as many letters as Latin: names and terms
-are Latin in questions of every script."""
+"""A question has the first script with at least a third as many letters as Latin: names
+and terms are Latin in questions of every script."""
 _FUNCTION_WORDS = {
     "English": "the is are was were does did do what which who how when where why and of to in "
     "for with that can my from it a an i not be by as at on or if has have",
@@ -57,8 +57,8 @@ _ASKING = {
     "Dutch": "wat:what wie:who wanneer:when waar:where waarom:why hoe:how welke:which",
 }
 _YES_OR_NO = words_in(
-    "is are was were am do does did can could will would should may must has have had ist sind "
-    "kann können muss darf gibt est peut puede pode può kan"
+    "is are was were am do does did can could will would should may must has have had "
+    "ist sind kann können muss darf gibt est peut puede pode può kan"
 )
 _IDENTIFIER = (
     r"\b[A-Z]+[-_]?\d{2,}|\w_\w|\b[a-z]{2,}[A-Z]|\w\(\)|\w::\w|(?:^|\s)--?[a-z][\w-]+"
@@ -80,7 +80,7 @@ _KNOWN_ASKING = {
 }
 
 
-def label(cut: str, asked: pl.Series) -> pl.Series:
+def label(cut: str, questions: pl.Series) -> pl.Series:
     """The language, the question word or the form of each question; null where it is unclear.
 
     >>> texts = ["How do I reset it?", "Wie setze ich es zurück?", "как сбросить", "ERR-1001 reset"]
@@ -89,15 +89,15 @@ def label(cut: str, asked: pl.Series) -> pl.Series:
     >>> label("form", pl.Series(texts)).to_list()
     ['question', 'question', None, 'identifier']
     """
-    language = _language(asked)
+    language = _language(questions)
     if cut == "language":
         return language
-    word = _question_word(asked, language)
-    return word if cut == "question_word" else _form(asked, language, word)
+    word = _question_word(questions, language)
+    return word if cut == "question_word" else _form(questions, language, word)
 
 
-def _language(asked: pl.Series) -> pl.Series:
-    table = pl.DataFrame({"asked": asked}).with_row_index("row")
+def _language(questions: pl.Series) -> pl.Series:
+    table = pl.DataFrame({"asked": questions}).with_row_index("row")
     words = table.select(
         "row", word=pl.col("asked").str.to_lowercase().str.extract_all(_LETTERS)
     )
@@ -113,15 +113,15 @@ def _language(asked: pl.Series) -> pl.Series:
     latin = latin.filter(pl.col("ties") == 1).select(
         "row", pl.col("language").list.first()
     )
-    found = pl.col("language")
+    language = pl.col("language")
     letters = pl.col("asked").str.count_matches(r"\p{Latin}")
     for name, script in reversed(_SCRIPTS.items()):
         of = pl.col("asked").str.count_matches(script)
-        found = (
-            pl.when((of > 0) & (3 * of >= letters)).then(pl.lit(name)).otherwise(found)
+        language = (
+            pl.when((of > 0) & (3 * of >= letters)).then(pl.lit(name)).otherwise(language)
         )
     other = table.filter(pl.col("asked").str.contains(r"[^\x00-\x7f]"))
-    other = other.join(latin, on="row", how="left").select("row", found.alias("other"))
+    other = other.join(latin, on="row", how="left").select("row", language.alias("other"))
     whole = table.join(latin, on="row", how="left").join(other, on="row", how="left")
     return (
         whole.sort("row")
@@ -130,8 +130,8 @@ def _language(asked: pl.Series) -> pl.Series:
     )
 
 
-def _question_word(asked: pl.Series, language: pl.Series) -> pl.Series:
-    first = asked.str.to_lowercase().str.extract(f"({_LETTERS})")
+def _question_word(questions: pl.Series, language: pl.Series) -> pl.Series:
+    first = questions.str.to_lowercase().str.extract(f"({_LETTERS})")
     key = language.fill_null("English") + " " + first
     return pl.select(
         pl.coalesce(
@@ -143,8 +143,8 @@ def _question_word(asked: pl.Series, language: pl.Series) -> pl.Series:
     ).to_series()
 
 
-def _form(asked: pl.Series, language: pl.Series, word: pl.Series) -> pl.Series:
-    table = pl.DataFrame({"asked": asked, "language": language, "word": word})
+def _form(questions: pl.Series, language: pl.Series, word: pl.Series) -> pl.Series:
+    table = pl.DataFrame({"asked": questions, "language": language, "word": word})
     text = pl.col("asked")
     known = pl.col("language")
     latin = known.is_null() | ~known.is_in(list(_SCRIPTS))
@@ -184,16 +184,16 @@ def cut(scores: Scores, by: str) -> list[tuple[str, Bools]]:
     _check_cut(by, list(scores.tags))
     if by in FROM_TEXT and by not in scores.tags and not has_questions(scores.queries):
         raise InvalidInput(
-            f"The queries cannot be cut by {by}: the ground truth gives their ids and not their "
-            "texts; add the text of each query, or cut by a tag or by targets."
+            f"The queries cannot be cut by {by}: the ground truth gives their ids and "
+            "not their texts; add the text of each query, or cut by a tag or by targets."
         )
     labels = labels_of(scores.queries, scores.tags, by)
     present = set(labels.unique())
     if len(present) > MOST_SLICES:
         raise InvalidInput(
-            f"The tag {by!r} has {len(present)} different values over {len(labels)} queries; a "
-            f"slice needs several queries, and {MOST_SLICES} slices are allowed. Cut by a tag with "
-            "fewer values."
+            f"The tag {by!r} has {len(present)} different values over {len(labels)} "
+            f"queries; a slice needs several queries, and {MOST_SLICES} slices are "
+            "allowed. Cut by a tag with fewer values."
         )
     buckets = {"length": (WORDS, "word"), "targets": (TARGETS, "target")}
     usual = _bucket_names(*buckets[by]) if by in buckets else []
@@ -208,18 +208,19 @@ def cut(scores: Scores, by: str) -> list[tuple[str, Bools]]:
 
 def cuts_of(scores: Scores, by: Iterable[str]) -> list[str]:
     """The cuts asked for, each once, with "auto" expanded."""
-    given = list(dict.fromkeys(by))
-    if AUTO not in given or AUTO in scores.tags:
-        return given
-    found = auto_cuts(scores)
-    if not found and given == [AUTO]:
+    names = list(dict.fromkeys(by))
+    if AUTO not in names or AUTO in scores.tags:
+        return names
+    automatic = auto_cuts(scores)
+    if not automatic and names == [AUTO]:
         raise InvalidInput(
-            "The queries cannot be cut by auto: they are alike in language, question word, form, "
-            f"length and number of targets, or fewer than {FEWEST} differ; cut by a tag."
+            "The queries cannot be cut by auto: they are alike in language, question "
+            f"word, form, length and number of targets, or fewer than {FEWEST} differ; "
+            "cut by a tag."
         )
     return list(
         dict.fromkeys(
-            one for name in given for one in (found if name == AUTO else [name])
+            cut for name in names for cut in (automatic if name == AUTO else [name])
         )
     )
 
@@ -236,13 +237,15 @@ def queries_where(
         if value not in known:
             more = ", …" if len(known) > MOST_NAMED else ""
             raise InvalidInput(
-                f"No query has {name}={value}; {name} is {', '.join(known[:MOST_NAMED])}{more}."
-                f"{did_you_mean(value, known)}"
+                f"No query has {name}={value}; {name} is "
+                f"{', '.join(known[:MOST_NAMED])}{more}.{did_you_mean(value, known)}"
             )
         chosen = chosen & (labels == value)
     if not chosen.any():
-        said = " and ".join(f"{name}={value}" for name, value in where.items())
-        raise InvalidInput(f"No query has {said}; each of them alone some queries have.")
+        wanted = " and ".join(f"{name}={value}" for name, value in where.items())
+        raise InvalidInput(
+            f"No query has {wanted}; each of them alone some queries have."
+        )
     return chosen
 
 
@@ -322,7 +325,8 @@ def _check_cut(by: str, tags: Sequence[str]) -> None:
 
 
 _WORD = r"[^\s\x1c-\x1f]+"
-"""What ``str.split`` leaves: Python counts four more characters as blanks than Unicode does."""
+"""What ``str.split`` leaves: Python counts four more characters as blanks than Unicode
+does."""
 ASKED = (
     pl.when(
         pl.col("text").is_null()
@@ -368,7 +372,8 @@ def _tag(tags: Mapping[str, pl.Series], name: str, to_do: str) -> pl.Series:
     if name not in tags:
         has = f"they have {', '.join(tags)}" if tags else "they have no tags"
         raise InvalidInput(
-            f"The queries have no tag {name!r} to {to_do}; {has}.{did_you_mean(name, tags)}"
+            f"The queries have no tag {name!r} to {to_do}; "
+            f"{has}.{did_you_mean(name, tags)}"
         )
     return tags[name]
 
@@ -388,8 +393,8 @@ def clusters_of(
         - 1
     )
     alone = pl.Series(np.arange(queries, dtype=np.int64) * -1 - 1)
-    found: Ints = codes.fill_null(alone).to_numpy()
-    return found
+    clusters: Ints = codes.fill_null(alone).to_numpy()
+    return clusters
 
 
 def clusters_in(scores: Scores) -> Ints | None:
@@ -407,15 +412,15 @@ def query_weights_of(tags: Mapping[str, pl.Series], name: str | None) -> Floats 
     """
     if name is None:
         return None
-    given = _tag(tags, name, "weigh them by")
-    weights = given.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+    tag = _tag(tags, name, "weigh them by")
+    weights = tag.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
     wrong = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
     if wrong.size:
-        value = given[int(wrong[0])]
+        value = tag[int(wrong[0])]
         has = "no weight" if value is None else f"the weight {value!r:.60}"
         raise InvalidInput(
-            f"A query has {has} in {name!r}; every query needs a number above 0. Leave out the "
-            "others with --where, or give them one."
+            f"A query has {has} in {name!r}; every query needs a number above 0. Leave "
+            "out the others with --where, or give them one."
         )
     # Shares of the largest: weights on another scale give the same bits.
     shares: Floats = weights / weights.max(initial=0.0)
@@ -431,8 +436,8 @@ def refuse_weighted(scores: Scores, what: str) -> None:
     """Raise where a result is weighted and what is asked of it takes no weights."""
     if (name := scores.recorded.weight_by) is not None:
         raise InvalidInput(
-            f"{what} do not weigh queries, and these are weighted by {name!r}; measure them "
-            "without --weight-by."
+            f"{what} do not weigh queries, and these are weighted by {name!r}; measure "
+            "them without --weight-by."
         )
 
 

@@ -45,8 +45,8 @@ def read_baseline(path: PathText | Scores) -> Baseline:
     """Read a baseline from a file; a plain result works too, but has no date."""
     if not isinstance(path, str | os.PathLike):
         raise InvalidInput(
-            f"The baseline is a {type(path).__name__}; give a file of `calipers gate save`, a "
-            "reference such as @main, or scores."
+            f"The baseline is a {type(path).__name__}; give a file of `calipers gate "
+            "save`, a reference such as @main, or scores."
         )
     source = Source(Path(path))  # opened once: a pipe has nothing to say the second time
     scores = read_result(source)
@@ -54,9 +54,9 @@ def read_baseline(path: PathText | Scores) -> Baseline:
         kept = msgspec.json.decode(source.read(), type=_File).baseline
     except msgspec.ValidationError:
         raise InvalidInput(
-            f"The baseline {path} does not say properly when it was saved: 'baseline' must hold a "
-            "'name' and 'saved', a date and time with its zone; save it again with "
-            "`calipers gate save`."
+            f"The baseline {path} does not say properly when it was saved: 'baseline' "
+            "must hold a 'name' and 'saved', a date and time with its zone; save it "
+            "again with `calipers gate save`."
         ) from None
     if kept is None:
         return Baseline(scores, Path(path).stem, None)

@@ -22,10 +22,11 @@ def choose_primary(
 ) -> str | None:
     """The metric asked for, else the first one at its largest cut-off; by default recall.
 
-    Where the user ``named`` the metrics the first of them leads, else recall if it is there.
+    Where the user ``named`` the metrics the first of them leads, else recall if it is
+    there.
 
-    It alone decides; the others are shown beside it and cost no power. It must have a direction
-    (higher or lower is better); None if no metric has one.
+    It alone decides; the others are shown beside it and cost no power. It must have a
+    direction (higher or lower is better); None if no metric has one.
 
     >>> known = [MetricFacts(f"{name}@{k}", name, k, "higher", (0, 1), "")
     ...          for name in ("ndcg", "recall") for k in (5, 10)]
@@ -34,20 +35,21 @@ def choose_primary(
     """
     decisive = {fact.name: fact for fact in facts if fact.better != "neither"}
     if wanted is not None:
-        found = wanted if wanted in decisive else find_name(wanted, decisive)
-        if found is None:
+        name = wanted if wanted in decisive else find_name(wanted, decisive)
+        if name is None:
             raise InvalidInput(
-                f"The primary metric {wanted!r} is not among those of which more or less is "
-                f"better; they are {', '.join(decisive) or 'none'}.{did_you_mean(wanted, decisive)}"
+                f"The primary metric {wanted!r} is not among those of which more or less "
+                "is better; they are "
+                f"{', '.join(decisive) or 'none'}.{did_you_mean(wanted, decisive)}"
             )
-        return found
+        return name
     recall = None if named else deepest(decisive.values(), ("recall",))
     if recall is not None or not decisive:
         return recall.name if recall else None
     first = next(iter(decisive.values()))
     return max(
-        (one for one in decisive.values() if one.stem == first.stem),
-        key=lambda one: one.k or 0,
+        (metric for metric in decisive.values() if metric.stem == first.stem),
+        key=lambda metric: metric.k or 0,
     ).name
 
 
@@ -58,8 +60,8 @@ ORDER = ("ndcg", "mrr", "map")
 def asked_pair(facts: Sequence[MetricFacts], primary: str | None = None) -> list[str]:
     """What decides where no metric is named: one for finding and one for order, primary first.
 
-    A retriever may find the same and rank it worse, or rank well the little that it finds: one
-    number shows only one of the two.
+    A retriever may find the same and rank it worse, or rank well the little that it
+    finds: one number shows only one of the two.
 
     >>> known = [MetricFacts(f"{name}@{k}", name, k, "higher", (0, 1), "")
     ...          for name in ("precision", "ndcg", "recall") for k in (5, 10)]
@@ -68,13 +70,13 @@ def asked_pair(facts: Sequence[MetricFacts], primary: str | None = None) -> list
     """
     decisive = {fact.name: fact for fact in facts if fact.better != "neither"}
     known = [deepest(decisive.values(), kinds) for kinds in (FINDING, ORDER)]
-    pair = [one for one in known if one]
+    pair = [metric for metric in known if metric]
     leads = choose_primary(facts, primary) if primary or not pair else None
     if leads is None:
-        return [one.name for one in pair]
+        return [metric.name for metric in pair]
     led = decisive[leads].kind
     same = next((kinds for kinds in (FINDING, ORDER) if led in kinds), ())
-    return [leads, *(one.name for one in pair if one.kind not in same)]
+    return [leads, *(metric.name for metric in pair if metric.kind not in same)]
 
 
 def asked_metrics(
@@ -96,16 +98,16 @@ def asked_metrics(
 
 def finding_metric(facts: Iterable[MetricFacts]) -> str | None:
     """The metric of what was found: recall at its largest k, or a similar one."""
-    found = deepest(facts, FINDING)
-    return None if found is None else found.name
+    metric = deepest(facts, FINDING)
+    return None if metric is None else metric.name
 
 
 def deepest(facts: Iterable[MetricFacts], kinds: Sequence[str]) -> MetricFacts | None:
     """The metric with the largest cut-off of the first kind that occurs."""
     known = list(facts)
     for kind in kinds:
-        if same := [one for one in known if one.kind == kind]:
-            return max(same, key=lambda one: one.k or 0)
+        if same := [metric for metric in known if metric.kind == kind]:
+            return max(same, key=lambda metric: metric.k or 0)
     return None
 
 
@@ -140,8 +142,8 @@ def metrics_compared(
 ) -> tuple[Metric, ...] | None:
     """The metrics asked for, or the usual ones; None: those that the given results share.
 
-    Saved results cannot get new metrics: if they lack the usual ones, the runs beside them are
-    measured by the metrics they have. A primary metric is measured too.
+    Saved results cannot get new metrics: if they lack the usual ones, the runs beside
+    them are measured by the metrics they have. A primary metric is measured too.
     """
     further = () if primary is None else parse([primary])
     if metrics is not None:

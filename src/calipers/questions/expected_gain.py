@@ -15,8 +15,8 @@ class ExpectedGain(Plain):
     here: float
     """The gain on these queries, on which it was chosen."""
     expected: float
-    """The gain on new queries, by cross-validation: each part of the queries is measured with the
-    setting that is best on the others."""
+    """The gain on new queries, by cross-validation: each part of the queries is measured
+    with the setting that is best on the others."""
     low: float | None
     high: float | None
 
@@ -44,7 +44,7 @@ class ExpectedGain(Plain):
             text="on new queries",
         )
         return sentence(
-            "On new queries expect about {it.difference:+.2f} in {it.metric} ({it.low:+.2f} to "
-            "{it.high:+.2f}).",
+            "On new queries expect about {it.difference:+.2f} in {it.metric} "
+            "({it.low:+.2f} to {it.high:+.2f}).",
             it=fact,
         )

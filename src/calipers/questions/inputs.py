@@ -41,10 +41,11 @@ def matched(
 ) -> Matched:
     """Return the given pair, or read and match one.
 
-    ``keep`` holds the run in memory, so that its file is no longer needed. ``again``: the caller
-    reads the results again, so a small run stays in memory. ``looks`` is the number of results
-    to ask a live retriever for. ``metrics`` and ``weight_by`` are those that will be asked of the
-    pair: some metrics need subtopics, and a weight may stand in a column of its own.
+    ``keep`` holds the run in memory, so that its file is no longer needed. ``again``: the
+    caller reads the results again, so a small run stays in memory. ``looks`` is the
+    number of results to ask a live retriever for. ``metrics`` and ``weight_by`` are those
+    that will be asked of the pair: some metrics need subtopics, and a weight may stand in
+    a column of its own.
     """
     if isinstance(data, Matched):
         _refuse_beside_pair(data, reading)
@@ -74,8 +75,8 @@ class ReadInputs:
     def matched(self, *, fingerprints: bool = True) -> Matched:
         """The matched pair; both sides are matched once, unless nothing of a part is found.
 
-        A part may find nothing although its ids are right. Then the whole is looked at, which is
-        refused where nothing is in common at all.
+        A part may find nothing although its ids are right. Then the whole is looked at,
+        which is refused where nothing is in common at all.
         """
         if self.whole is None:
             return match_pair(
@@ -168,16 +169,16 @@ def only_where(
 def only_above(run: Run, least: float) -> Run:
     """The run without results of a lower score; a query that loses all of them stays in it."""
     check_number("The lowest score to keep", least, such_as=0.5)
-    asked = []
+    queries = []
     rises = 0
     falls = 0
     for frame in run.scan():
         if "score" not in frame.columns or frame["score"].null_count():
             raise InvalidInput(
-                "--min-score leaves out results by their score, and not every result has one; give "
-                "every result a 'score'."
+                "--min-score leaves out results by their score, and not every result has "
+                "one; give every result a 'score'."
             )
-        asked.append(frame["query"].unique(maintain_order=True))
+        queries.append(frame["query"].unique(maintain_order=True))
         if run.order != "score":
             ordered = frame if run.order == "listed" else frame.sort("query", "rank")
             steps = (
@@ -189,8 +190,8 @@ def only_above(run: Run, least: float) -> Run:
             falls = falls + int((steps < 0).sum())
     check_direction(rises, falls)
     names = (
-        pl.concat(asked).unique(maintain_order=True)
-        if asked
+        pl.concat(queries).unique(maintain_order=True)
+        if queries
         else pl.Series([], dtype=pl.String)
     )
     return replace(
@@ -204,8 +205,9 @@ def check_direction(rises: int, falls: int) -> None:
     """Raise if scores rise down the ranking: they are distances, where less is better."""
     if rises > falls:
         raise InvalidInput(
-            "The scores rise down the ranking, so they look like distances, of which less is "
-            "better; a floor needs scores of which more is better. Give them with a minus sign."
+            "The scores rise down the ranking, so they look like distances, of which "
+            "less is better; a floor needs scores of which more is better. Give them "
+            "with a minus sign."
         )
 
 
@@ -293,9 +295,9 @@ def matched_like(pair: Matched, other: Any, matching: MatchingSettings) -> Match
 
 def judged_by(pair: Matched, truth: GroundTruth) -> Matched:
     """Match the same run with another ground truth for some of its queries."""
-    asked = pair.asked_again
-    policy = replace(asked.policy, unknown="ignore")
-    return match_pair(truth, pair.as_read[1], replace(asked, policy=policy))
+    matching = pair.asked_again
+    policy = replace(matching.policy, unknown="ignore")
+    return match_pair(truth, pair.as_read[1], replace(matching, policy=policy))
 
 
 def _refuse_beside_pair(pair: Matched, reading: Reading) -> None:
@@ -308,8 +310,8 @@ def _refuse_beside_pair(pair: Matched, reading: Reading) -> None:
         if argument.setting is not None and argument.setting.changes_nothing:
             continue
         raise InvalidInput(
-            f"A matched pair is given together with {name}={value!r}; how it is read and matched "
-            f"was decided when it was made, so give {name} to calipers.read."
+            f"A matched pair is given together with {name}={value!r}; how it is read and "
+            f"matched was decided when it was made, so give {name} to calipers.read."
         )
 
 
@@ -373,8 +375,9 @@ def _with_answers(
     sources = [source for source in (data, inputs.ground_truth) if source is not None]
     if len(sources) != 1:
         raise InvalidInput(
-            f"With --retriever (retriever= in Python) one file is needed, the questions with "
-            f"their ground truth; {len(sources) or 'none'} {'are' if sources else 'is'} given."
+            "With --retriever (retriever= in Python) one file is needed, the questions "
+            f"with their ground truth; {len(sources) or 'none'} "
+            f"{'are' if sources else 'is'} given."
         )
     # Imported here so that measuring files does not load the code for live retrievers.
     from calipers.live.retrieve import retrieve_to_run

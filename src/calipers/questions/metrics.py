@@ -69,15 +69,21 @@ def document(listing: MetricList) -> Document:
 
     rows = [
         (
-            Cell(f"{one['name']}{'@k' if '@k' in one['grammar'] else ''}", strong=True),
-            one["formula"],
+            Cell(
+                f"{metric['name']}{'@k' if '@k' in metric['grammar'] else ''}",
+                strong=True,
+            ),
+            metric["formula"],
         )
-        for one in listing
+        for metric in listing
     ]
     table = Table((Column("metric", words=True), Column("formula", words=True)), rows)
     alone = len(listing) == 1
     blocks: list[Block] = [] if alone else [table]
-    blocks += (Lines([*_about(one)], one["grammar"], detail=not alone) for one in listing)
+    blocks += (
+        Lines([*_about(metric)], metric["grammar"], detail=not alone)
+        for metric in listing
+    )
     sentence = f"{listing[0]['name']}." if alone else f"{len(listing)} metrics."
     notes = []
     if not alone:
@@ -94,9 +100,13 @@ def _about(metric: dict[str, Any]) -> Iterator[str]:
     yield from filter(None, (metric["formula"], metric["notes"]))
     if metric["parameters"]:
         words = "; ".join(
-            f"{name}: {one['allowed']}"
-            + ("" if one["default"] is None else f" ({one['default']} unless given)")
-            for name, one in metric["parameters"].items()
+            f"{name}: {parameter['allowed']}"
+            + (
+                ""
+                if parameter["default"] is None
+                else f" ({parameter['default']} unless given)"
+            )
+            for name, parameter in metric["parameters"].items()
         )
         yield f"Parameters: {words}."
     if metric["also_called"]:

@@ -26,37 +26,37 @@ class Pool:
     _by_id: dict[tuple[str, str], int] = field(default_factory=dict)
     _by_text: dict[tuple[str, str], int] = field(default_factory=dict)
 
-    def add(self, found: Label) -> None:
+    def add(self, label: Label) -> None:
         """Add a result; it is merged with one of the same id, or of the same text without an id."""
-        known = self.items.setdefault(found.query_id, [])
-        at = self._find(found)
+        known = self.items.setdefault(label.query_id, [])
+        at = self._find(label)
         if at is None:
             at = len(known)
-            known.append(found)
+            known.append(label)
         else:
-            known[at] = _completed(known[at], found)
-        if found.item is not None:
-            self._by_id[found.query_id, found.item] = at
-        if found.text is not None:
-            self._by_text.setdefault((found.query_id, normalise(found.text)), at)
+            known[at] = _completed(known[at], label)
+        if label.item is not None:
+            self._by_id[label.query_id, label.item] = at
+        if label.text is not None:
+            self._by_text.setdefault((label.query_id, normalise(label.text)), at)
 
-    def _find(self, found: Label) -> int | None:
-        if found.item is not None and (found.query_id, found.item) in self._by_id:
-            return self._by_id[found.query_id, found.item]
-        if found.text is None:
+    def _find(self, label: Label) -> int | None:
+        if label.item is not None and (label.query_id, label.item) in self._by_id:
+            return self._by_id[label.query_id, label.item]
+        if label.text is None:
             return None
-        at = self._by_text.get((found.query_id, normalise(found.text)))
-        if at is None or found.item is None:
+        at = self._by_text.get((label.query_id, normalise(label.text)))
+        if at is None or label.item is None:
             return at
         # Two ids with the same text are two items: a ground truth has to name both.
-        return at if self.items[found.query_id][at].item is None else None
+        return at if self.items[label.query_id][at].item is None else None
 
 
 def pool_runs(frames: Iterable[pl.DataFrame], k: int) -> Pool:
     """Pool the first k results of every question from all runs, without repeats.
 
-    A frame has query, rank, and item or text. Fields of an item that one run lacks, such as its
-    text, are taken from the others.
+    A frame has query, rank, and item or text. Fields of an item that one run lacks, such
+    as its text, are taken from the others.
 
     >>> frame = pl.DataFrame({"query": ["q", "q"], "rank": [1, 2], "item": ["a", "b"]})
     >>> other = pl.DataFrame({"query": ["q", "q"], "rank": [1, 2], "item": ["b", "c"]})
@@ -74,10 +74,10 @@ def pool_runs(frames: Iterable[pl.DataFrame], k: int) -> Pool:
 
 def query_names(frames: Iterable[pl.DataFrame]) -> pl.Series:
     """The distinct queries of several tables, in order of appearance."""
-    found = [frame["query"].unique(maintain_order=True) for frame in frames]
-    if not found:
+    names = [frame["query"].unique(maintain_order=True) for frame in frames]
+    if not names:
         return pl.Series("query", [], dtype=pl.String())
-    return pl.concat(found).unique(maintain_order=True)
+    return pl.concat(names).unique(maintain_order=True)
 
 
 def by_queries(
@@ -97,10 +97,10 @@ def by_queries(
     for frame in frames:
         # The rows of a query are mostly contiguous: look it up once for all of them.
         runs = frame["query"].rle().struct.unnest()
-        found = runs.select(query="value").join(
+        joined = runs.select(query="value").join(
             names, "query", "left", maintain_order="left"
         )
-        at = found["__at"].fill_null(names.height).to_numpy()
+        at = joined["__at"].fill_null(names.height).to_numpy()
         lengths = runs["len"].to_numpy()
         if (at[1:] < at[:-1]).any():
             each = np.repeat(at, lengths)
@@ -130,8 +130,8 @@ def first_results(run: Run, k: int) -> pl.DataFrame:
 def shuffled(items: Iterable[Label], seed: int) -> list[Label]:
     """Shuffle the items of a question, so that the order reveals neither rank nor run.
 
-    The position comes from a hash of the seed, the question and the item: another run adds its
-    items in between and keeps the order of the others.
+    The position comes from a hash of the seed, the question and the item: another run
+    adds its items in between and keeps the order of the others.
 
     >>> items = [Label("q", item=name) for name in "abc"]
     >>> shuffled(items, 1) == shuffled(reversed(items), 1)
@@ -150,13 +150,15 @@ def without_judged(
 ) -> tuple[dict[str, list[Label]], int]:
     """The items that the ground truth does not judge, and the number left out.
 
-    An item is judged if the ground truth has its id, or if it contains one of its quotes or
-    spans.
+    An item is judged if the ground truth has its id, or if it contains one of its quotes
+    or spans.
     """
-    asked = truth.targets.filter(pl.col("query").is_in(list(items)))
-    judged = asked.rows_by_key("query", named=True)
+    targets = truth.targets.filter(pl.col("query").is_in(list(items)))
+    judged = targets.rows_by_key("query", named=True)
     left = {
-        query: [one for one in some if known_grade(one, judged.get(query, ())) is None]
+        query: [
+            label for label in some if known_grade(label, judged.get(query, ())) is None
+        ]
         for query, some in items.items()
     }
     return left, sum(map(len, items.values())) - sum(map(len, left.values()))
@@ -177,7 +179,7 @@ def known_grade(label: Label, targets: Sequence[Mapping[str, Any]]) -> float | N
     A text that contains an irrelevant passage may be relevant all the same.
     """
     text = None if label.text is None else normalise(label.text)
-    found = []
+    grades = []
     for target in targets:
         grade = float(target["grade"])
         quote = normalise(target["quote"]) if target["quote"] else None
@@ -192,8 +194,8 @@ def known_grade(label: Label, targets: Sequence[Mapping[str, Any]]) -> float | N
             target["end"],
         )
         if is_it or same_span or (contains and grade > 0):
-            found.append(grade)
-    return max(found, default=None)
+            grades.append(grade)
+    return max(grades, default=None)
 
 
 def _covers(label: Label, target: Mapping[str, object]) -> bool:

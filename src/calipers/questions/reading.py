@@ -47,23 +47,23 @@ def cutoff_list(text: str) -> list[int]:
     return [check_cutoff(word) for word in text.split(",")]
 
 
-def tag_pairs(given: tuple[str, ...]) -> dict[str, str]:
+def tag_pairs(texts: tuple[str, ...]) -> dict[str, str]:
     """The tags of ``--where model=e5 --where chunk=400``.
 
     >>> tag_pairs(("model=e5", "note=a=b"))
     {'model': 'e5', 'note': 'a=b'}
     """
-    found: dict[str, str] = {}
-    for one in given:
-        name, equals, value = one.partition("=")
+    pairs: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
         if not equals or not name or not value:
             raise InvalidInput(
-                f"The tag {one!r} cannot be read; write name=value, as model=e5."
+                f"The tag {text!r} cannot be read; write name=value, as model=e5."
             )
-        if name in found:
+        if name in pairs:
             raise InvalidInput(f"The tag {name!r} is given twice; give it one value.")
-        found[name] = value
-    return found
+        pairs[name] = value
+    return pairs
 
 
 # An input is recorded by its own fingerprint, and checked by its reader.
@@ -80,7 +80,8 @@ Data = Annotated[
         file="data",
     ),
 ]
-"""One input with ground truth and run: a pair from ``read``, a path, records or a table."""
+"""One input with ground truth and run: a pair from ``read``, a path, records or a
+table."""
 Truth = Annotated[
     GroundTruthInput | None,
     _input("What should be found.", "-g", "FILE", file="ground-truth"),
@@ -101,8 +102,8 @@ FirstK = Annotated[int, Setting("How many results count.", "-k", file="k")]
 Match = Annotated[
     str | None,
     _policy(
-        "How targets are recognised: by id, quote or span, or with the share that is enough, "
-        "such as quote(min=0.8). [default: as the data says]",
+        "How targets are recognised: by id, quote or span, or with the share that is "
+        "enough, such as quote(min=0.8). [default: as the data says]",
         metavar="HOW",
         file="match",
     ),
@@ -110,9 +111,9 @@ Match = Annotated[
 MapIds = Annotated[
     str | None,
     _policy(
-        "Ignore this when ids and names of documents are compared: prefix=TEXT, width, scheme, "
-        "query, percent, slash, basename, extension, decimal, zeros, case, signs, or several with "
-        "commas between them.",
+        "Ignore this when ids and names of documents are compared: prefix=TEXT, width, "
+        "scheme, query, percent, slash, basename, extension, decimal, zeros, case, "
+        "signs, or several with commas between them.",
         metavar="RULES",
         file="map-ids",
     ),
@@ -141,8 +142,8 @@ Cutoffs = Annotated[
 Primary = Annotated[
     str | None,
     Setting(
-        "The metric that matters most. [default: as the configuration says, or recall at the "
-        "largest cut-off]",
+        "The metric that matters most. [default: as the configuration says, or recall at "
+        "the largest cut-off]",
         metavar="METRIC",
         file="primary",
         group=STATISTICS,
@@ -159,8 +160,8 @@ Confidence = Annotated[
 CorrectedBy = Annotated[
     GroundTruthInput | None,
     Setting(
-        "What people judged for a sample of the queries: also give each metric as they would have "
-        "found it over all of them, where a model judged everything.",
+        "What people judged for a sample of the queries: also give each metric as they "
+        "would have found it over all of them, where a model judged everything.",
         metavar="FILE",
         group=STATISTICS,
         unchecked=True,
@@ -169,8 +170,8 @@ CorrectedBy = Annotated[
 Sampled = Annotated[
     str | None,
     Setting(
-        "Say that people gave every label of --corrected-by: to queries drawn at random, or to "
-        "all of them.",
+        "Say that people gave every label of --corrected-by: to queries drawn at random, "
+        "or to all of them.",
         choices=("at-random", "all"),
         needs=("corrected_by",),
         group=STATISTICS,
@@ -179,8 +180,8 @@ Sampled = Annotated[
 Cluster = Annotated[
     str | None,
     Setting(
-        "Take queries with the same value of this tag, such as paraphrases of one intent, as one "
-        "unit in every interval and test.",
+        "Take queries with the same value of this tag, such as paraphrases of one "
+        "intent, as one unit in every interval and test.",
         metavar="TAG",
         file="cluster",
         group=STATISTICS,
@@ -199,8 +200,8 @@ Price = Annotated[
 WeightBy = Annotated[
     str | None,
     Setting(
-        "Count each query as often as the number in this tag says, such as how often it was "
-        "asked, in every mean, interval and test.",
+        "Count each query as often as the number in this tag says, such as how often it "
+        "was asked, in every mean, interval and test.",
         metavar="COLUMN",
         file="weight-by",
         group=STATISTICS,
@@ -227,8 +228,9 @@ Where = str | os.PathLike[str] | None
 Store = Annotated[
     Where,
     Setting(
-        "The history: a file or postgresql://user@host/database. [default: CALIPERS_STORE, the "
-        "configuration, or .calipers/history.db here or in a folder above]",
+        "The history: a file or postgresql://user@host/database. [default: "
+        "CALIPERS_STORE, the configuration, or .calipers/history.db here or in a folder "
+        "above]",
         metavar="PLACE",
         file="store",
         path=True,
@@ -251,9 +253,10 @@ class Files(Settings):
     memory: Annotated[
         str | int | None,
         Setting(
-            "How much memory to use, such as 2GB, where results stand in records, or not in the "
-            "order of their queries; the rest goes to a temporary file (in the folder TMPDIR). "
-            "460 MB are needed in any case. [default: half of what is free]",
+            "How much memory to use, such as 2GB, where results stand in records, or not "
+            "in the order of their queries; the rest goes to a temporary file (in the "
+            "folder TMPDIR). 460 MB are needed in any case. [default: half of what is "
+            "free]",
             metavar="SIZE",
             group=READING,
             changes_nothing=True,
@@ -270,8 +273,8 @@ class Inputs(Settings):
     retriever: Annotated[
         RetrieverInput | None,
         Setting(
-            "Ask this live retriever instead of reading a run: package.module:function, an "
-            "address, cmd:command or mcp:server#tool (see `calipers retrieve`).",
+            "Ask this live retriever instead of reading a run: package.module:function, "
+            "an address, cmd:command or mcp:server#tool (see `calipers retrieve`).",
             metavar="RETRIEVER",
             file="retriever",
             excludes=("run",),
@@ -279,7 +282,8 @@ class Inputs(Settings):
             unchecked=True,
         ),
     ] = None
-    """In Python also a function of (query, k), or an object of a library that `retrieve` knows."""
+    """In Python also a function of (query, k), or an object of a library that `retrieve`
+    knows."""
     ask_for: AskFor = None
     workers: Workers = None
     watch: Watched = None
@@ -294,7 +298,8 @@ class MatchingSettings(Settings):
     where: Annotated[
         Mapping[str, str] | None,
         Setting(
-            "Only queries with this tag, such as type=table; given several times, all must hold.",
+            "Only queries with this tag, such as type=table; given several times, all "
+            "must hold.",
             metavar="TAG=VALUE",
             several=True,
             read=tag_pairs,
@@ -303,8 +308,8 @@ class MatchingSettings(Settings):
     min_score: Annotated[
         float | None,
         Setting(
-            "Leave out results with a lower score, as if they had not come back; `calipers sweep "
-            "--floor` finds a good value.",
+            "Leave out results with a lower score, as if they had not come back; "
+            "`calipers sweep --floor` finds a good value.",
             metavar="SCORE",
             file="min-score",
             group=POLICIES,
@@ -322,9 +327,9 @@ class MatchingSettings(Settings):
     level: Annotated[
         str | None,
         _policy(
-            "What is looked for: evidence (chunks together may hold it), chunk (one alone), "
-            "page or document (any chunk of it); `calipers eval` also takes all, side by side. "
-            "[default: evidence; page where the targets are pages]",
+            "What is looked for: evidence (chunks together may hold it), chunk (one "
+            "alone), page or document (any chunk of it); `calipers eval` also takes all, "
+            "side by side. [default: evidence; page where the targets are pages]",
             metavar="LEVEL",
             file="level",
         ),
@@ -349,7 +354,8 @@ class MatchingSettings(Settings):
         Unanswerable | None,
         _policy(
             "What to do with a query without any relevant target. [default: exclude]",
-            # Explicit: this Literal equals that of `missing`, which lists it in another order.
+            # Explicit: this Literal equals that of `missing`, which lists it in another
+            # order.
             choices=CHOICES["unanswerable"],
             file="unanswerable",
         ),
@@ -357,8 +363,8 @@ class MatchingSettings(Settings):
     judged: Annotated[
         str | None,
         _policy(
-            "Say that nothing is relevant but what was judged (complete), where only returned "
-            "rows were judged.",
+            "Say that nothing is relevant but what was judged (complete), where only "
+            "returned rows were judged.",
             choices=("complete",),
             file="judged",
         ),
@@ -373,7 +379,8 @@ class MatchingSettings(Settings):
     unknown: Annotated[
         Unknown | None,
         _policy(
-            "What to do with a query that the ground truth does not have. [default: ignore]",
+            "What to do with a query that the ground truth does not have. [default: "
+            "ignore]",
             file="unknown",
         ),
     ] = None
@@ -387,15 +394,16 @@ class MatchingSettings(Settings):
     ties: Annotated[
         Ties | None,
         _policy(
-            "How to order results with equal scores. [default: trec where scores make the order, "
-            "else input]",
+            "How to order results with equal scores. [default: trec where scores make "
+            "the order, else input]",
             file="ties",
         ),
     ] = None
     nothing_in_common: Annotated[
         NothingInCommon | None,
         _policy(
-            "What to do with a run that shares nothing with the ground truth. [default: error]",
+            "What to do with a run that shares nothing with the ground truth. [default: "
+            "error]",
             file="nothing-in-common",
         ),
     ] = None
@@ -421,8 +429,8 @@ class MatchingSettings(Settings):
     fingerprints: Annotated[
         bool,
         Setting(
-            "False leaves out the fingerprints of run and ground truth: a tenth faster on large "
-            "files.",
+            "False leaves out the fingerprints of run and ground truth: a tenth faster "
+            "on large files.",
             only=PYTHON,
             changes_nothing=True,
         ),

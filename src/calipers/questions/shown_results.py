@@ -31,9 +31,9 @@ def list_results(
 
     ``among`` restricts the queries.
 
-    Columns: ``query`` (its code), ``rank``, what is known of the result (``columns``: item and
-    text at least); ``repeated``: the same id or text is ranked above it. A query on which
-    the retriever failed has no results.
+    Columns: ``query`` (its code), ``rank``, what is known of the result (``columns``:
+    item and text at least); ``repeated``: the same id or text is ranked above it. A query
+    on which the retriever failed has no results.
     """
     kinds = {
         "query": pl.Int64(),
@@ -95,7 +95,8 @@ class Context:
     """
 
     frame: pl.DataFrame
-    """code (of the query within the block), rank, and item, text, document, tokens where known."""
+    """code (of the query within the block), rank, and item, text, document, tokens where
+    known."""
     matches: Matches
     """The matches of these queries only."""
     targets: pl.DataFrame
@@ -199,9 +200,9 @@ def over_contexts(
 ) -> Iterator[Answer]:
     """Apply ``work`` to the results of every query in the ground truth, in blocks of whole queries.
 
-    In the order of the run, which is read again: nothing of it stays in memory. A query on which
-    the retriever failed has no results. ``targets`` replace those of the pair if they have more
-    fields.
+    In the order of the run, which is read again: nothing of it stays in memory. A query
+    on which the retriever failed has no results. ``targets`` replace those of the pair if
+    they have more fields.
     """
     targets = pair.targets if targets is None else targets
     for frame, codes in _known_results(pair.run, pair.matches, pair.policy.ties):
@@ -215,12 +216,12 @@ def _known_results(
     places = QueryPlaces(matches.query_rows["query"])
     failed = matches.having_status(FAILED)
     for batch in run.ranked(ties, ROWS_AT_ONCE):
-        found = places.following(batch.queries)
-        kept = np.flatnonzero((found >= 0) & ~failed[found])
-        kept = kept[np.argsort(found[kept], kind="stable")]
+        rows = places.following(batch.queries)
+        kept = np.flatnonzero((rows >= 0) & ~failed[rows])
+        kept = kept[np.argsort(rows[kept], kind="stable")]
         frame = batch.frame
         lengths = batch.lengths[kept]
-        if kept.size < found.size or (kept[1:] < kept[:-1]).any():
+        if kept.size < rows.size or (kept[1:] < kept[:-1]).any():
             within = np.arange(lengths.sum()) - np.repeat(
                 np.cumsum(lengths) - lengths, lengths
             )
@@ -232,7 +233,7 @@ def _known_results(
             code = np.repeat(np.arange(kept.size), lengths)
             numbers = [as_series(code).alias("code"), as_series(rank).alias("rank")]
             others = frame.drop("query", "rank", strict=False)
-            yield pl.DataFrame([*numbers, *others]), found[kept]
+            yield pl.DataFrame([*numbers, *others]), rows[kept]
 
 
 def _cut(
@@ -267,18 +268,18 @@ def wanted_per_query(matches: Matches, rel: float | None = None) -> Ints:
 def known_in_run(pair: Matched, name: str, items: pl.Series) -> pl.DataFrame:
     """Look up a field (document, text) of some items in the results; columns ``item`` and it.
 
-    An item may be in the results of many queries: the first value in the order of the ground
-    truth wins.
+    An item may be in the results of many queries: the first value in the order of the
+    ground truth wins.
     """
     sought = items.drop_nulls().unique()
-    found = [pl.DataFrame(schema={"item": pl.String(), name: pl.String()})]
+    known = [pl.DataFrame(schema={"item": pl.String(), name: pl.String()})]
     if pair.run.has("item", name) and len(sought):
-        said = pl.concat(over_contexts(pair, partial(_first_values, name, sought)))
-        first = said.sort("code", "rank").unique(
+        values = pl.concat(over_contexts(pair, partial(_first_values, name, sought)))
+        first = values.sort("code", "rank").unique(
             "item", keep="first", maintain_order=True
         )
-        found.append(first.select("item", name))
-    return pl.concat(found)
+        known.append(first.select("item", name))
+    return pl.concat(known)
 
 
 def _first_values(name: str, sought: pl.Series, context: Context) -> pl.DataFrame:

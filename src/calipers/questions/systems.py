@@ -49,13 +49,13 @@ def matched_systems(
 ) -> dict[str, Matched]:
     """Match every system that is a run; their shared ground truth is read once.
 
-    ``measured``: there are saved results beside these systems; ``again``: the pairs will be used
-    for further questions.
+    ``measured``: there are saved results beside these systems; ``again``: the pairs will
+    be used for further questions.
     """
     if ground_truth is not None and not systems and measured:
         raise InvalidInput(
-            "A ground truth is given, and every system is a result that was measured already; "
-            "leave the ground truth out, or give the runs themselves."
+            "A ground truth is given, and every system is a result that was measured "
+            "already; leave the ground truth out, or give the runs themselves."
         )
     named = matching.files.columns
     columns = (
@@ -66,19 +66,19 @@ def matched_systems(
     reading = Reading(
         inputs=Inputs(ground_truth=truth), matching=replace(matching, files=files)
     )
-    found = {}
+    pairs = {}
     for name, value in systems.items():
         # A pair has its own ground truth and columns.
         how = Reading(matching=matching) if isinstance(value, Matched) else reading
         try:
-            found[name] = matched(value, how, again=again, weight_by=weight_by)
+            pairs[name] = matched(value, how, again=again, weight_by=weight_by)
             if truth is not None and truth.run is None:
-                _refuse_ground_truth(name, value, found[name], columns)
+                _refuse_ground_truth(name, value, pairs[name], columns)
         except NoCommonIds as error:
             raise NoCommonIds(f"{name} cannot be measured. {error}") from None
     if systems and columns is not None:
         columns.check_used()
-    return found
+    return pairs
 
 
 def _refuse_ground_truth(
@@ -86,7 +86,8 @@ def _refuse_ground_truth(
 ) -> None:
     """Refuse a file that is the ground truth itself: a pattern such as m*.csv may hold it, too.
 
-    A run of the same rows would be perfect; only such a one is read a second time to be sure.
+    A run of the same rows would be perfect; only such a one is read a second time to be
+    sure.
     """
     matches = pair.matches
     is_perfect = (
@@ -101,8 +102,9 @@ def _refuse_ground_truth(
     again = load(value, "ground_truth", columns).ground_truth
     if again is not None and again.fingerprint == pair.ground_truth.fingerprint:
         raise InvalidInput(
-            f"The system {name} ({value}) holds the same rows as the ground truth: it is the "
-            "ground truth, not what a retriever returned; leave it out of the systems."
+            f"The system {name} ({value}) holds the same rows as the ground truth: it is "
+            "the ground truth, not what a retriever returned; leave it out of the "
+            "systems."
         )
 
 
@@ -121,8 +123,8 @@ def name_of(value: Any) -> str:
 def measured_before(value: Any, store: Where = None) -> "Baseline | None":
     """A saved result with its name and date, from scores, a file or a reference such as @main.
 
-    None for anything else: a run, a file of records. Every operation that takes results calls
-    this, so that all accept the same.
+    None for anything else: a run, a file of records. Every operation that takes results
+    calls this, so that all accept the same.
     """
     from calipers.questions.baseline import Baseline
 
@@ -150,9 +152,9 @@ def scores_of(value: Any, store: Where = None) -> Scores:
     baseline = measured_before(value, store)
     if baseline is None:
         raise InvalidInput(
-            f"{value if isinstance(value, str | os.PathLike) else type(value).__name__} holds no "
-            "scores; give what calipers.evaluate returned, or a file that `calipers eval` wrote "
-            "with --json."
+            f"{value if isinstance(value, str | os.PathLike) else type(value).__name__} "
+            "holds no scores; give what calipers.evaluate returned, or a file that "
+            "`calipers eval` wrote with --json."
         )
     return baseline.scores
 
@@ -168,8 +170,8 @@ def measured_already(
     sources = (inputs.ground_truth, inputs.run, inputs.retriever)
     if any(source is not None for source in sources):
         raise InvalidInput(
-            "A result that was measured already is given together with a ground truth, a run or "
-            "a retriever; give one or the other."
+            "A result that was measured already is given together with a ground truth, a "
+            "run or a retriever; give one or the other."
         )
     return weighed(scores_where(baseline.scores, reading.matching.where), weight_by)
 
@@ -197,8 +199,8 @@ def weighed(scores: Scores, weight_by: str | None) -> Scores:
         return scores
     from calipers.engines.scoring import weights_in_words
 
-    said = weights_in_words(query_weights_of(scores.tags, weight_by), weight_by)
-    notes = [*said, *scores.recorded.notes]
+    sentences = weights_in_words(query_weights_of(scores.tags, weight_by), weight_by)
+    notes = [*sentences, *scores.recorded.notes]
     settings = {**scores.settings, "weight_by": weight_by, "notes": notes}
     return summarised(replace(scores, settings=settings))
 
@@ -241,15 +243,15 @@ def name_systems(systems: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
         return {str(name): value for name, value in systems.items()}
     if isinstance(systems, str | bytes) or not isinstance(systems, Iterable):
         raise InvalidInput(
-            f"The systems are given as a {type(systems).__name__}; give a mapping of names to "
-            "systems, or a list of paths."
+            f"The systems are given as a {type(systems).__name__}; give a mapping of "
+            "names to systems, or a list of paths."
         )
     paths: list[str] = []
     for value in systems:
         if not isinstance(value, str | os.PathLike):
             raise InvalidInput(
-                f"A system is given as a {type(value).__name__} without a name; give a mapping of "
-                "names to systems, or a list of paths."
+                f"A system is given as a {type(value).__name__} without a name; give a "
+                "mapping of names to systems, or a list of paths."
             )
         paths.append(os.fspath(value))
     for path in paths:

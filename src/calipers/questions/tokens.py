@@ -67,7 +67,8 @@ class TokenUse:
     """The 95th percentile over queries."""
     highest: int
     cost: float | None = None
-    """What they cost for 1,000 queries, in the currency of the price; None without a price."""
+    """What they cost for 1,000 queries, in the currency of the price; None without a
+    price."""
 
 
 def token_use(column: Ints, price: float | None = None) -> TokenUse:

@@ -1,20 +1,22 @@
 """Agreement of judges beyond chance, and its interval by the jackknife.
 
-A table has one row per judged item and one column per judge; NaN is a label that is missing. A
-coefficient of 1 is full agreement, 0 is what chance gives, below 0 is worse than chance. Where only
-one grade was ever used, chance alone explains everything and there is no value.
+A table has one row per judged item and one column per judge; NaN is a label that is
+missing. A coefficient of 1 is full agreement, 0 is what chance gives, below 0 is worse
+than chance. Where only one grade was ever used, chance alone explains everything and
+there is no value.
 
-For the interval each item in turn is left out. What varies is 1 - coefficient, the disagreement
-over that of chance. The jackknife gives its standard error, and the interval is made on its
-logarithm, which keeps it at or below 1. Where all agree there is no disagreement to vary. Then, as
-for a share with a count of zero, up to 1 - (alpha / 2)**(1 / n) of all items may have judges who
-disagree completely.
+For the interval each item in turn is left out. What varies is 1 - coefficient, the
+disagreement over that of chance. The jackknife gives its standard error, and the interval
+is made on its logarithm, which keeps it at or below 1. Where all agree there is no
+disagreement to vary. Then, as for a share with a count of zero, up to 1 - (alpha / 2)**(1
+/ n) of all items may have judges who disagree completely.
 
-By chance no two judges may have given a rare grade to the same item, and then nothing seems to
-vary either. So the upper end is at least that with one more item on which all give the rarest
-grade, and the lower end at most that with one more on which they disagree completely. Without this
-the interval of a kappa of 0.2, with a grade used for one item in ten, covered it in 37 of 100
-samples of twenty items (docs/statistics.md has the coverage now).
+By chance no two judges may have given a rare grade to the same item, and then nothing
+seems to vary either. So the upper end is at least that with one more item on which all
+give the rarest grade, and the lower end at most that with one more on which they disagree
+completely. Without this the interval of a kappa of 0.2, with a grade used for one item in
+ten, covered it in 37 of 100 samples of twenty items (docs/statistics.md has the coverage
+now).
 """
 
 import math
@@ -48,7 +50,8 @@ def krippendorff_alpha(table: Floats) -> Agreed:
     grades = np.unique(paired[~np.isnan(paired)])
     if len(grades) < 2:
         return Agreed(None, len(paired))
-    # Coincidence matrix: how often two judges of one item give c and k; each label counts once.
+    # Coincidence matrix: how often two judges of one item give c and k; each label counts
+    # once.
     counts = (paired[:, :, None] == grades).sum(axis=1)
     share = counts / (counts.sum(axis=1) - 1)[:, None]
     together = share.T @ counts - np.diag(share.sum(axis=0))
@@ -82,8 +85,8 @@ def agreement_interval(table: Floats, confidence: float = 0.95) -> Ends | None:
         return ends
     lower = [_interval(np.vstack([shared, row]), confidence) for row in _apart(shared)]
     upper = _interval(np.vstack([shared, _agreed(shared)]), confidence)
-    lows = [one.low for one in (ends, *lower) if one is not None]
-    highs = [one.high for one in (ends, upper) if one is not None]
+    lows = [interval.low for interval in (ends, *lower) if interval is not None]
+    highs = [interval.high for interval in (ends, upper) if interval is not None]
     if not lows or not highs:
         return None
     return Ends(max(_LEAST, min(*lows, value)), min(1.0, max(*highs, value)))
@@ -96,9 +99,9 @@ def _interval(table: Floats, confidence: float) -> Ends | None:
     whole = 1.0 - value
     n = len(table)
     if whole <= 0.0:
-        one = krippendorff_alpha(np.vstack([table, _apart(table)[0]])).value
+        alpha = krippendorff_alpha(np.vstack([table, _apart(table)[0]])).value
         unseen = 1.0 - (0.5 - 0.5 * confidence) ** (1.0 / n)
-        low = None if one is None else 1.0 - (1.0 - one) * unseen * (n + 1)
+        low = None if alpha is None else 1.0 - (1.0 - alpha) * unseen * (n + 1)
         return None if low is None else Ends(max(_LEAST, low), 1.0)
     # Leaving out either of two equal rows gives the same value: one of each is enough.
     _, first, counts = np.unique(
@@ -115,7 +118,8 @@ def _interval(table: Floats, confidence: float) -> Ends | None:
     mean = math.fsum((counts * without).tolist()) / n
     spread = math.sqrt((n - 1) / n * math.fsum((counts * (without - mean) ** 2).tolist()))
     margin = round(t_quantile(0.5 + 0.5 * confidence, n - 1), _DIGITS) * spread / whole
-    # Beyond e**700 floats overflow, and long before that the end is below every coefficient.
+    # Beyond e**700 floats overflow, and long before that the end is below every
+    # coefficient.
     return Ends(
         1.0 - whole * math.exp(min(margin, 700.0)), 1.0 - whole * math.exp(-margin)
     )

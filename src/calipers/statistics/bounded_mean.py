@@ -6,9 +6,9 @@ weighted mean. For values of only 0 and 1 it is the exact limit of a share (Clop
 where all are 0 it is the rule of three: 1 - alpha ** (1 / n) of the range. No shape is known for
 which it covers less than it says (Gaffke 2005; Learned-Miller and Thomas 2019).
 
-The weighted mean is at least t where a sum of exponential values, each times (value - t), is at
-least 0. Its chance is Barndorff-Nielsen's saddlepoint approximation, which is within one
-percent of the chance from two values on: no random number, no order.
+The weighted mean is at least t where a sum of exponential values, each times (value - t),
+is at least 0. Its chance is Barndorff-Nielsen's saddlepoint approximation, which is
+within one percent of the chance from two values on: no random number, no order.
 
 **Stringer's bound**, made by auditors for losses between 0 and 1, most of them zero (most invoices
 are right, some are wrong by a part of their value), is exact for hits, too, and closed. With x1 ≥
@@ -16,7 +16,8 @@ x2 ≥ … the values that are not zero, and p(j) the limit of a share with j on
 
     p(0) + (p(1) - p(0)) * x1 + (p(2) - p(1)) * x2 + …
 
-It is conservative for every distribution that was ever tried, here as well (docs/statistics.md).
+It is conservative for every distribution that was ever tried, here as well
+(docs/statistics.md).
 """
 
 import math
@@ -106,11 +107,11 @@ def rising_root(
             break
         at = (low * at_high - high * at_low) / (at_high - at_low)
         at = at if count % 3 < 2 and low < at < high else 0.5 * (low + high)
-        found = function(at)
-        if abs(found) <= 1e-11:
+        value = function(at)
+        if abs(value) <= 1e-11:
             return at
-        low, high = (low, at) if found > 0.0 else (at, high)
-        at_low, at_high = (at_low, found) if found > 0.0 else (found, at_high)
+        low, high = (low, at) if value > 0.0 else (at, high)
+        at_low, at_high = (at_low, value) if value > 0.0 else (value, at_high)
     return high
 
 
@@ -162,14 +163,15 @@ def _upper_shares(
     beta = np.array([math.lgamma(x) + math.lgamma(y) for x, y in zip(a, b, strict=True)])
     log_beta = beta - math.lgamma(n + 1.0)
     wanted = math.log1p(-confidence)
-    # The logarithm of the chance is concave and falls in p: Newton's method steps above the root
-    # at most once, and comes down to it from there.
+    # The logarithm of the chance is concave and falls in p: Newton's method steps above
+    # the root at most once, and comes down to it from there.
     p = (j + 1.0) / (n + 1.0)
     for _ in range(60):
         log_front = a * np.log1p(-p) + b * np.log(p) - log_beta
         fraction = beta_fraction(a, b, 1.0 - p)
         chance = log_front - np.log(a) + np.log(fraction)
-        # d/dp of I(1 - p; a, b) is -(1 - p)**(a - 1) * p**(b - 1) / B, so that of its logarithm:
+        # d/dp of I(1 - p; a, b) is -(1 - p)**(a - 1) * p**(b - 1) / B, so that of its
+        # logarithm:
         slope = -a / (fraction * (1.0 - p) * p)
         step = (chance - wanted) / slope
         p = np.clip(p - step, 1e-300, 1.0 - 1e-12)

@@ -1,13 +1,14 @@
 """What counts as one observation: a query, or all queries of one cluster.
 
 Paraphrases of one intent succeed and fail together: counted as separate queries they make
-intervals too narrow. The mean stays the mean over queries: a ratio of sum and number, which varies
-like the mean of its linearised values, one per cluster:
+intervals too narrow. The mean stays the mean over queries: a ratio of sum and number,
+which varies like the mean of its linearised values, one per cluster:
 
     mean + (sum of the cluster - mean * size of the cluster) / average size
 
-So clusters turn into plain values, and every interval and test takes those like any others. Weights
-of queries do the same: a query of weight w counts like w queries that succeed and fail together.
+So clusters turn into plain values, and every interval and test takes those like any
+others. Weights of queries do the same: a query of weight w counts like w queries that
+succeed and fail together.
 """
 
 import math
@@ -98,8 +99,9 @@ def as_units(
 EVEN = 0.65
 """Clusters are uneven if their effective number is below this share of their number.
 
-Intervals of means then cover less than 92 % where the queries of a cluster succeed and fail
-together: 30 among 20 pairs .71, 10 among 20 pairs (a share of .66) .94 (docs/statistics.md).
+Intervals of means then cover less than 92 % where the queries of a cluster succeed and
+fail together: 30 among 20 pairs .71, 10 among 20 pairs (a share of .66) .94
+(docs/statistics.md).
 """
 
 
@@ -138,7 +140,8 @@ def cluster_sizes(clusters: ArrayLike) -> ClusterSizes:
 def as_shares(losses: Floats, clusters: ArrayLike | None = None) -> tuple[Floats, float]:
     """Independent values between 0 and 1, and the factor from their mean to the mean loss.
 
-    A cluster counts as its sum over the size of the largest: whole clusters lose together.
+    A cluster counts as its sum over the size of the largest: whole clusters lose
+    together.
 
     >>> as_shares(np.array([0.5, 1.0, 0.0]), ["a", "a", "b"])
     (array([0.75, 0.  ]), 1.3333333333333333)
@@ -147,7 +150,9 @@ def as_shares(losses: Floats, clusters: ArrayLike | None = None) -> tuple[Floats
         return losses, 1.0
     _, number = np.unique(np.asarray(clusters), return_inverse=True)
     sizes = np.bincount(number).astype(np.float64)
-    sums = np.array([exact_sum(losses[number == one]) for one in range(len(sizes))])
+    sums = np.array(
+        [exact_sum(losses[number == cluster]) for cluster in range(len(sizes))]
+    )
     return np.minimum(sums / sizes.max(), 1.0), float(
         sizes.max() * len(sizes) / sizes.sum()
     )

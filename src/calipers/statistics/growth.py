@@ -1,18 +1,21 @@
 """How much is found when the corpus is larger or smaller than the one that was searched.
 
-Some documents that are no targets stand above a target: its competitors. Their number is taken to
-be Poisson, with a rate that belongs to the target. How the rates are distributed over the targets
-is fitted without a formula: EM gives each rate of a fixed grid its weight. A target that was not
-found tells that it has at least as many competitors as its list has.
+Some documents that are no targets stand above a target: its competitors. Their number is
+taken to be Poisson, with a rate that belongs to the target. How the rates are distributed
+over the targets is fitted without a formula: EM gives each rate of a fixed grid its
+weight. A target that was not found tells that it has at least as many competitors as its
+list has.
 
-In a corpus of m times the size, (m - 1) times the rate is added to the competitors that a target
-has already. In a part of the corpus each competitor is kept with the chance of that part: for a
-target that was found this needs no rate and is exact.
+In a corpus of m times the size, (m - 1) times the rate is added to the competitors that a
+target has already. In a part of the corpus each competitor is kept with the chance of
+that part: for a target that was found this needs no rate and is exact.
 
-Where a document has several results (chunks), documents are counted, and a new one pushes a target
-down by as many results as those above the targets have: a compound Poisson number.
+Where a document has several results (chunks), documents are counted, and a new one pushes
+a target down by as many results as those above the targets have: a compound Poisson
+number.
 
-The interval takes the percentiles of bootstrap samples of queries, each with a fit of its own.
+The interval takes the percentiles of bootstrap samples of queries, each with a fit of its
+own.
 """
 
 from collections.abc import Sequence
@@ -34,7 +37,8 @@ STEPS = 60
 SAMPLES = 80
 _SEED = 19_370_415
 _EXPONENTS = 600.0
-"""From this rate on, exp(-rate) is too near 0 for a recursion, and sums are normal enough."""
+"""From this rate on, exp(-rate) is too near 0 for a recursion, and sums are normal
+enough."""
 
 Kind = Literal["found", "reciprocal"]
 """What a target is worth: 1 within the first k, or 1 over its rank there."""
@@ -50,16 +54,16 @@ class Standing:
     above: Ints
     """Competing documents above it; where it was not found, those in its list."""
     beside: Ints
-    """Results above it that would be there in any corpus: those with other targets, or from
-    documents with targets. Where it was not found, those in its list."""
+    """Results above it that would be there in any corpus: those with other targets, or
+    from documents with targets. Where it was not found, those in its list."""
     listed: Ints
     """The length of its list."""
     n_queries: int
     sizes: Floats
     """The shares of competing documents with 1, 2, … results above a target."""
     pieces: Ints | None = None
-    """The results of every competing document above every target, target by target; None where
-    each has one."""
+    """The results of every competing document above every target, target by target; None
+    where each has one."""
 
     @cached_property
     def mean_size(self) -> float:
@@ -87,21 +91,21 @@ def project(
 ) -> dict[tuple[float, int], Projection]:
     """The mean at each number of ``times`` the corpus and each k, with its interval.
 
-    ``weights`` say how much each query counts (0: not at all); ``units`` number the clusters of
-    queries that are drawn together.
+    ``weights`` say how much each query counts (0: not at all); ``units`` number the
+    clusters of queries that are drawn together.
     """
     drawn = _draw(standing, weights, units, SAMPLES)
     table = _means(standing, drawn, times, ks, kind)
     tail = 50.0 * (1.0 - confidence)
     low, high = np.percentile(table[1:], [tail, 100.0 - tail], axis=0)
-    found: dict[tuple[float, int], Projection] = {}
+    projections: dict[tuple[float, int], Projection] = {}
     for row, m in enumerate(times):
         for column, k in enumerate(ks):
             mean = float(table[0, row, column])
             ends = (float(low[row, column]), float(high[row, column]))
             # A mean outside of its percentiles would look like a misprint.
-            found[m, k] = Projection(mean, min(mean, ends[0]), max(mean, ends[1]))
-    return found
+            projections[m, k] = Projection(mean, min(mean, ends[0]), max(mean, ends[1]))
+    return projections
 
 
 def needed_k(
@@ -128,7 +132,8 @@ def open_share(
 ) -> float:
     """The most that targets not found could add to the mean in a part of the corpus.
 
-    They are taken to stand right behind the end of their lists. Without them the mean is exact.
+    They are taken to stand right behind the end of their lists. Without them the mean is
+    exact.
     """
     drawn = _draw(standing, weights, None, 0)
     lost = standing.rank[drawn.example] == 0
@@ -136,8 +141,8 @@ def open_share(
     return float(drawn.weights[0] @ np.where(lost, worth.kept(k, lost), 0.0))
 
 
-# Queries that look the same are drawn as one kind with a count: this is quick, and no value
-# depends on the order of queries.
+# Queries that look the same are drawn as one kind with a count: this is quick, and no
+# value depends on the order of queries.
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +152,8 @@ class _Drawn:
     example: Ints
     """One target of each class."""
     weights: Floats
-    """A row per sample, the first as observed; divided by the weight of the sample's queries."""
+    """A row per sample, the first as observed; divided by the weight of the sample's
+    queries."""
 
 
 def _draw(
@@ -158,12 +164,12 @@ def _draw(
     of_query = np.ones(n) if weights is None else weights
     targets_of = np.bincount(standing.query, minlength=n)
     worth = of_query[standing.query] / targets_of[standing.query]
-    found = standing.rank > 0
+    is_found = standing.rank > 0
     looks = _mixed(
         standing.rank,
         standing.above,
         standing.beside,
-        np.where(found, 0, standing.listed),
+        np.where(is_found, 0, standing.listed),
     )
     if standing.pieces is not None:
         looks = _mixed(looks.view(np.int64), _hash_of_pieces(standing))
@@ -251,12 +257,14 @@ def fit_rates(seen: Floats, weights: Floats) -> Floats:
     return mixing
 
 
-def _seen(above: Ints, found: Bools, rates: Floats) -> Floats:
+def _seen(above: Ints, is_found: Bools, rates: Floats) -> Floats:
     """The chance of each observation (row) at each rate: so many competitors, or no fewer."""
     table = poisson(rates, int(above.max(initial=0)))
     exactly = table[:, above].T
     fewer = np.cumsum(table, axis=1) - table
-    return np.where(found[:, None], exactly, np.clip(1.0 - fewer[:, above].T, 0.0, 1.0))
+    return np.where(
+        is_found[:, None], exactly, np.clip(1.0 - fewer[:, above].T, 0.0, 1.0)
+    )
 
 
 def poisson(rates: Floats, most: int) -> Floats:
@@ -290,10 +298,10 @@ def _means(
     ``beyond``: whether targets may be found behind the end of their lists.
     """
     above = standing.above[drawn.example]
-    found = standing.rank[drawn.example] > 0
+    is_found = standing.rank[drawn.example] > 0
     rates = rate_grid(int(standing.listed.max(initial=0)))
-    seen = _seen(above, found, rates)
-    mixing = fit_rates(*_merged(seen, above * 2 + found, drawn.weights))
+    seen = _seen(above, is_found, rates)
+    mixing = fit_rates(*_merged(seen, above * 2 + is_found, drawn.weights))
     chance_seen = np.maximum(mixing @ seen.T, 1e-300)
     means = np.empty((len(drawn.weights), len(times), len(ks)))
     for row, m in enumerate(times):
@@ -301,7 +309,7 @@ def _means(
         for column, k in enumerate(ks):
             each = np.zeros(chance_seen.shape)
             if m < 1:
-                each += worth.kept(k, found)
+                each += worth.kept(k, is_found)
             else:
                 each += (mixing @ (seen * worth.pushed(k)).T) / chance_seen
             if m >= 1 and beyond:

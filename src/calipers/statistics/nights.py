@@ -1,7 +1,8 @@
 """Has a metric that is measured every night got worse? The gate over nights.
 
-Each query is compared with itself: its value tonight with its value in the reference, seven nights
-of the same name that did not ring. The reference moves up by itself and never down.
+Each query is compared with itself: its value tonight with its value in the reference,
+seven nights of the same name that did not ring. The reference moves up by itself and
+never down.
 
 - **Is there noise?** A query that moves and moves back within 56 nights is noise. Nights that rang
   do not count: mending a fall is no noise.
@@ -43,8 +44,8 @@ _SURELY_NOT = 2.0
 """Fewer standard deviations than this are never significant at the level of an alarm."""
 
 Look = Literal["fact", "tonight", "week", "sudden"]
-"""What rang: a loss without noise; tonight, or the last seven nights, against the reference; or
-tonight against the nights just before."""
+"""What rang: a loss without noise; tonight, or the last seven nights, against the
+reference; or tonight against the nights just before."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +60,8 @@ class Watched:
     """The night that represents the reference where there is no noise."""
     noisy: bool
     before: Floats
-    """The value each query is compared with: its reference, or its last nights after a sudden loss;
-    NaN where there is none."""
+    """The value each query is compared with: its reference, or its last nights after a
+    sudden loss; NaN where there is none."""
     gains: Floats
     """The gain of each query since then, tonight or over the last seven nights."""
 
@@ -191,7 +192,9 @@ class _State:
             if len(week) > 1 and self._larger(gains_of(mean_of(self.values[week]), base)):
                 return "week"
         recent = self._recent(night)
-        moved = [abs(one) for at, one in self.changes.items() if night - at <= MEMORY]
+        moved = [
+            abs(change) for at, change in self.changes.items() if night - at <= MEMORY
+        ]
         is_sudden = (
             len(moved) >= WEEK
             and self._beyond(recent)

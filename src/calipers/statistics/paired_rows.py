@@ -1,11 +1,12 @@
 """The paired test: everything a command compares query by query, tested together.
 
-`paired_rows(columns, clusters)` takes one column of gains per row (a metric of a system, a slice,
-a night): one value per query, above 0 where the new result is better, NaN where the row has no
-pair. It returns one `PairedRow` per column: counts, mean, two-sided p, p adjusted for all rows of
-the command, interval and standing. compare, gate, alarm and confirm all use it, so that the same
-data gets the same answer everywhere. Negate a metric where lower is better first; to test whether
-the loss is larger than x, add x to every gain.
+`paired_rows(columns, clusters)` takes one column of gains per row (a metric of a system,
+a slice, a night): one value per query, above 0 where the new result is better, NaN where
+the row has no pair. It returns one `PairedRow` per column: counts, mean, two-sided p, p
+adjusted for all rows of the command, interval and standing. compare, gate, alarm and
+confirm all use it, so that the same data gets the same answer everywhere. Negate a metric
+where lower is better first; to test whether the loss is larger than x, add x to every
+gain.
 
 **p.** If the two results were equally good, each difference could as well have the other sign. p is
 the share of all sign assignments whose sum is at least as far from zero as the observed one. The
@@ -47,11 +48,13 @@ FEWEST_CELLS = 4_096
 MOST_CELLS = 32_768
 """Cells of the grid to either side of the mean: fewer where more units are added."""
 FEW_SIZES = 32
-"""Up to so many differences of different size, a step is searched that hardly rounds them."""
+"""Up to so many differences of different size, a step is searched that hardly rounds
+them."""
 TAIL = 8.0
 """How many standard deviations the grid reaches beyond the observed sum."""
 EVERY_FLIP = 15
-"""Up to so many units that changed in any row, every sign assignment is tried on all rows."""
+"""Up to so many units that changed in any row, every sign assignment is tried on all
+rows."""
 EVERY_SUBSET = 16
 """Up to so many units, every subset is taken."""
 EXACT_COINS = 500
@@ -61,14 +64,17 @@ DRAWS = 20_480
 HALF = DRAWS // 2
 """Drawn; the others are their mirror images."""
 _TIES = 0.03
-"""What rounding by a whole step costs, in standard deviations of the sum, where ties get lost."""
+"""What rounding by a whole step costs, in standard deviations of the sum, where ties get
+lost."""
 _SEED = 20_070_723
 _AT_ONCE = 2_048
 """Subsets in memory at once."""
 _SIDE = 64
-"""Larger matrix products run in several threads of BLAS, which burn more time than they save."""
+"""Larger matrix products run in several threads of BLAS, which burn more time than they
+save."""
 _ENOUGH = 20
-"""With at least so many flips as extreme as the observed, a ratio of counts is reliable."""
+"""With at least so many flips as extreme as the observed, a ratio of counts is
+reliable."""
 
 Standing = Literal["better", "worse", "no clear difference"]
 
@@ -92,23 +98,26 @@ class PairedRow:
     spread: float
     """The standard deviation of the units' means, for effect sizes and planning."""
     kurtosis: float
-    """The fourth moment of the units' means about their trimmed mean (Bonett), over the squared
-    second; 0 where they do not vary. It says how well `spread` is known."""
+    """The fourth moment of the units' means about their trimmed mean (Bonett), over the
+    squared second; 0 where they do not vary. It says how well `spread` is known."""
     step: float | None
     """The size of every change of a unit's mean, where all are equal, as with hits."""
     p: float | None
     """Two-sided; None without a query."""
     adjusted: float | None
-    """p adjusted for all rows of the command; never below p. As p for a row outside the family."""
+    """p adjusted for all rows of the command; never below p. As p for a row outside the
+    family."""
     interval: Ends | None
     """The interval of the mean, at `level`; None where fewer than 8 units changed."""
     level: float
     """The confidence level of the interval after the adjustment."""
     alpha: float
-    """The threshold for a single p that keeps alpha over the whole family: for planning."""
+    """The threshold for a single p that keeps alpha over the whole family: for
+    planning."""
     standing: Standing
     one_outweighs: bool
-    """Whether the largest difference is larger than all others together: one unit decides."""
+    """Whether the largest difference is larger than all others together: one unit
+    decides."""
 
     @property
     def same(self) -> int:
@@ -131,8 +140,8 @@ def paired_rows(
 ) -> list[PairedRow]:
     """One row per column of gains, adjusted over those that are `marked` (default: all).
 
-    With `weights`, one per query, the means are weighted, and so are the differences whose signs
-    are flipped; counts stay counts of queries.
+    With `weights`, one per query, the means are weighted, and so are the differences
+    whose signs are flipped; counts stay counts of queries.
 
     >>> ten_of_twelve, [row] = [1.0] * 10 + [0.0] * 2, paired_rows([[1.0] * 10 + [0.0] * 2])
     >>> row.better, row.worse, row.p, row.standing
@@ -168,14 +177,14 @@ def paired_rows(
     adjusted = dict(enumerate(p_values)) | dict(zip(family, together, strict=True))
     rows = [
         _row(
-            one,
+            row_units,
             p_values[at],
             adjusted[at],
             alpha,
             single if at in family else alpha,
             drawn[at],
         )
-        for at, one in enumerate(units)
+        for at, row_units in enumerate(units)
     ]
     return [rows[at] for at in which]
 
@@ -209,8 +218,8 @@ def _two_sided(units: PairedUnits) -> float | None:
 def _on_a_grid(moved: Floats, total: float) -> float:
     """The two-sided p of differences rounded to whole steps, by adding one unit after the other.
 
-    Of many steps the one is taken that keeps the observed sum, and where there are few sizes
-    rounds them little: sums that are equal, and count, then stay equal.
+    Of many steps the one is taken that keeps the observed sum, and where there are few
+    sizes rounds them little: sums that are equal, and count, then stay equal.
     """
     spread = math.sqrt(math.fsum(moved**2))
     far = total / spread
@@ -235,8 +244,9 @@ def _on_a_grid(moved: Floats, total: float) -> float:
     whole = rounded[at].astype(np.int64)
     sizes = np.repeat(whole, counts)
     seen = int(whole @ net)
-    # How many subsets have a sum so many cells from half of all, as far out as matters: what
-    # leaves the grid is too rare. Neither the first count nor 2^2000 of it overflows.
+    # How many subsets have a sum so many cells from half of all, as far out as matters:
+    # what leaves the grid is too rare. Neither the first count nor 2^2000 of it
+    # overflows.
     middle = cells + int(sizes[-1])
     subsets = np.zeros(2 * middle + 1)
     grown = np.zeros(2 * middle + 1)
@@ -246,7 +256,7 @@ def _on_a_grid(moved: Floats, total: float) -> float:
     )
     halves = np.diff(np.cumsum(sizes) // 2, prepend=0)
     for reach, down, up in zip(
-        *(one.tolist() for one in (reaches, halves, sizes - halves)), strict=True
+        *(column.tolist() for column in (reaches, halves, sizes - halves)), strict=True
     ):
         first = middle - reach
         last = middle + reach + 1
@@ -261,12 +271,12 @@ def _on_a_grid(moved: Floats, total: float) -> float:
 
 def _every_sign(sizes: Floats, total: float) -> float:
     """The exact two-sided p, by meet in the middle: the sums of two halves of the units."""
-    one, other = (
+    first, other = (
         2.0 * _subset_sums(half) - half.sum() for half in (sizes[::2], sizes[1::2])
     )
     other.sort()
-    reached = len(other) - np.searchsorted(other, total - ROUNDING - one)
-    return min(1.0, 2.0 * float(reached.sum()) / (len(one) * len(other)))
+    reached = len(other) - np.searchsorted(other, total - ROUNDING - first)
+    return min(1.0, 2.0 * float(reached.sum()) / (len(first) * len(other)))
 
 
 def _subset_sums(table: Floats) -> Floats:
@@ -319,47 +329,50 @@ class _Subsets:
         )
         if outside < 0:
             return None
-        found = np.partition(means, (outside, len(means) - 1 - outside))
-        return Ends(float(found[outside]), float(found[len(means) - 1 - outside]))
+        sorted_means = np.partition(means, (outside, len(means) - 1 - outside))
+        return Ends(
+            float(sorted_means[outside]), float(sorted_means[len(means) - 1 - outside])
+        )
 
 
 def _subsets(rows: Sequence[PairedUnits]) -> list[_Subsets | None]:
     """Every subset of a column with few units; the same random subsets of all others.
 
-    Units are sorted by value, and mirrored subsets count them from the top: neither the order of
-    the queries nor swapping the systems changes anything. The draws of a unit depend on its
-    position alone, so that a column has the same draws whatever the other columns are.
+    Units are sorted by value, and mirrored subsets count them from the top: neither the
+    order of the queries nor swapping the systems changes anything. The draws of a unit
+    depend on its position alone, so that a column has the same draws whatever the other
+    columns are.
     """
-    found: list[_Subsets | None] = [None] * len(rows)
+    subsets: list[_Subsets | None] = [None] * len(rows)
     weights: dict[bytes, int] = {}
     places: dict[int, list[int]] = {}
-    for at, one in enumerate(rows):
-        if not FEWEST_FOR_INTERVAL <= one.changed <= MANY:
+    for at, paired in enumerate(rows):
+        if not FEWEST_FOR_INTERVAL <= paired.changed <= MANY:
             continue
-        if one.changed + one.still <= EVERY_SUBSET:
-            still = np.zeros(one.still)
-            values = np.concatenate([one.moved, still])
-            counts = np.concatenate([one.sizes, still + one.still_size])
-            found[at] = _Subsets(_subset_sums(values), _subset_sums(counts), 0)
+        if paired.changed + paired.still <= EVERY_SUBSET:
+            still = np.zeros(paired.still)
+            values = np.concatenate([paired.moved, still])
+            counts = np.concatenate([paired.sizes, still + paired.still_size])
+            subsets[at] = _Subsets(_subset_sums(values), _subset_sums(counts), 0)
         else:
-            both = (one.moved, one.moved[::-1], one.sizes, one.sizes[::-1])
+            both = (paired.moved, paired.moved[::-1], paired.sizes, paired.sizes[::-1])
             places[at] = [
                 weights.setdefault(column.tobytes(), len(weights)) for column in both
             ]
     if not places:
-        return found
+        return subsets
     table = np.zeros((len(weights), max(map(len, weights)) // 8))
     for row, column in zip(table, weights, strict=True):
         row[: len(column) // 8] = np.frombuffer(column)
     added = _over_subsets(table)
     for at, (up, down, size_up, size_down) in places.items():
-        one = rows[at]
+        paired = rows[at]
         # Which unchanged units are in it does not matter, only how many.
-        still = np.rint((one.still + math.sqrt(one.still) * _normal(HALF)) / 2.0)
-        still = np.clip(still, 0.0, one.still) * one.still_size
+        still = np.rint((paired.still + math.sqrt(paired.still) * _normal(HALF)) / 2.0)
+        still = np.clip(still, 0.0, paired.still) * paired.still_size
         sizes = np.concatenate([added[size_up] + still, added[size_down] + still])
-        found[at] = _Subsets(np.concatenate([added[up], added[down]]), sizes, 1)
-    return found
+        subsets[at] = _Subsets(np.concatenate([added[up], added[down]]), sizes, 1)
+    return subsets
 
 
 def _over_subsets(table: Floats) -> Floats:
@@ -427,10 +440,10 @@ def _interval(
     """All means that the test does not reject at alpha; excludes zero exactly where ``shown``."""
     if units.changed < FEWEST_FOR_INTERVAL:
         return None
-    found = _normal_ends(units, alpha) if drawn is None else drawn.ends(alpha)
-    if found is None:
+    ends = _normal_ends(units, alpha) if drawn is None else drawn.ends(alpha)
+    if ends is None:
         return None
-    low, high = (round(end, 12) for end in found)
+    low, high = (round(end, 12) for end in ends)
     # The subsets are another sample than that of p and may differ slightly: p decides.
     if not shown:
         return Ends(min(low, 0.0), max(high, 0.0))
@@ -519,8 +532,8 @@ def _own_p(units: PairedUnits, flipped: Floats) -> Floats:
 def _flipped_sums(rows: Sequence[PairedUnits]) -> Floats:
     """The sum of every row under the same flips of all units; the first is the observed one.
 
-    Sums over few changed units are drawn unit by unit; the rest of other rows is normal and drawn
-    by its covariance.
+    Sums over few changed units are drawn unit by unit; the rest of other rows is normal
+    and drawn by its covariance.
     """
     table = np.array([row.sums for row in rows])
     table = table[:, table.any(axis=0)]
@@ -541,8 +554,8 @@ def _flipped_in_order(table: Floats) -> Floats:
             by_unit = more
         rest = table[:, ~by_unit]
         table = table[:, by_unit]
-    # Independent of the order of queries and systems, too: units, with the sign that makes their
-    # first change a gain, are sorted by value.
+    # Independent of the order of queries and systems, too: units, with the sign that
+    # makes their first change a gain, are sorted by value.
     first = table.T
     leading = (
         first[np.arange(len(first)), (first != 0.0).argmax(axis=1)]

@@ -28,7 +28,8 @@ class PairedUnits:
     size: float
     """The number of queries with a pair, or the sum of their weights."""
     sums: Floats
-    """Per unit of the command: zero where it did not change, or the row does not have it."""
+    """Per unit of the command: zero where it did not change, or the row does not have
+    it."""
     moved: Floats
     """The nonzero sums, ascending."""
     sizes: Floats
@@ -127,8 +128,9 @@ def _kurtosis(means: Floats) -> float:
 def row_order(table: Floats) -> Ints:
     """An order of rows of sums that neither their order nor that of the units changes.
 
-    By how many units changed, then by how much, whatever the signs. Rows that are alike in this
-    are told apart by the units that they changed: by what the other rows did there.
+    By how many units changed, then by how much, whatever the signs. Rows that are alike
+    in this are told apart by the units that they changed: by what the other rows did
+    there.
     """
     sizes = np.abs(table).round(9)
     ordered = np.sort(sizes, axis=1)
@@ -138,8 +140,8 @@ def row_order(table: Floats) -> Ints:
     for _ in range(_ROUNDS):
         if len(np.unique(codes)) == len(codes):
             break
-        # A unit is known by the changes of all rows in it, those of the first rows first, up to
-        # its sign; a row by its changes and by the units that they are in.
+        # A unit is known by the changes of all rows in it, those of the first rows first,
+        # up to its sign; a row by its changes and by the units that they are in.
         weighted = sizes * (1.0 + codes[:, None])
         together = np.sort(weighted, axis=0)
         agree = np.abs((weighted * signs).sum(axis=0)).round(6)

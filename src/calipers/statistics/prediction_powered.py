@@ -1,15 +1,16 @@
 """Prediction-powered means: a model (the machine) judged everything, humans (people) a sample.
 
-For the mean of a metric: the model's mean over everything, with as much weight as it deserves,
-plus the mean difference of the human values from it on the sample:
+For the mean of a metric: the model's mean over everything, with as much weight as it
+deserves, plus the mean difference of the human values from it on the sample:
 
     w * mean(machine, everything) + mean(people - w * machine, in the sample)
 
-with the slope w of human values on the model's, shrunk towards 1 by half a query on which both
-agree; for hits and misses that is the mean stratified by the model's label. A useless model gets a
-weight near 0, and the answer is that of the human sample alone.
+with the slope w of human values on the model's, shrunk towards 1 by half a query on which
+both agree; for hits and misses that is the mean stratified by the model's label. A
+useless model gets a weight near 0, and the answer is that of the human sample alone.
 
-Two things are uncertain, and their distances from the mean add up like the sides of a right angle:
+Two things are uncertain, and their distances from the mean add up like the sides of a
+right angle:
 
 - What the sample says about all these queries. A model that is rarely wrong, and then always in one
   direction, gives residuals that are nearly all 0; their spread says nothing about unobserved
@@ -20,12 +21,13 @@ Two things are uncertain, and their distances from the mean add up like the side
 - What these queries say about others like them: the ordinary interval of as many values that spread
   like the human ones. Where humans judged everything, nothing else is left.
 
-A metric may be undefined (NaN) for some queries. The mean is over all queries that have it by human
-labels, sampled or not: a ratio. A query that humans judged and that lacks it counts as the mean
-itself, and the interval widens with their number. The model has no say where it lacks the metric.
+A metric may be undefined (NaN) for some queries. The mean is over all queries that have
+it by human labels, sampled or not: a ratio. A query that humans judged and that lacks it
+counts as the mean itself, and the interval widens with their number. The model has no say
+where it lacks the metric.
 
-A sample whose size was not fixed before has looks (sample_looks), and limits that hold at all of
-them.
+A sample whose size was not fixed before has looks (sample_looks), and limits that hold at
+all of them.
 """
 
 import math
@@ -81,9 +83,9 @@ def corrected_mean(
 ) -> CorrectedMean:
     """The mean from one model value per query, and a human value, or NaN where there is none.
 
-    The human sample must be drawn at random. ``judged`` says which queries humans judged (default:
-    those with a human value), and ``looks`` at which sizes the sample may end. The interval
-    is one for the mean over queries like these.
+    The human sample must be drawn at random. ``judged`` says which queries humans judged
+    (default: those with a human value), and ``looks`` at which sizes the sample may end.
+    The interval is one for the mean over queries like these.
 
     >>> machine = [0.9, 0.4, 0.7, 0.2, 1.0, 0.6, 0.8, 0.3] * 10
     >>> people = [value - 0.1 for value in machine[:24]] + [float("nan")] * 56
@@ -101,7 +103,8 @@ def corrected_mean(
     by_people = theirs[~np.isnan(theirs)]
     if len(by_people) < 2:
         raise InvalidInput(
-            f"Too few judged by people: found {len(by_people)} queries, at least 2 are needed."
+            f"Too few judged by people: found {len(by_people)} queries, at least 2 are "
+            "needed."
         )
     known = ~np.isnan(mine)
     value = exact_mean(by_people)
@@ -240,8 +243,9 @@ def _weight(mine: Floats, theirs: Floats, width: float) -> float:
 class DrawnSample:
     """The model's values in the order of the draw, and the human values so far.
 
-    The effect of more labels is estimated as if the model keeps making the errors it made so far:
-    the observed errors are repeated, in turn, for queries that are not judged yet.
+    The effect of more labels is estimated as if the model keeps making the errors it made
+    so far: the observed errors are repeated, in turn, for queries that are not judged
+    yet.
     """
 
     machine: Floats
@@ -284,14 +288,19 @@ class DrawnSample:
             low, high = self.bounds or (-np.inf, np.inf)
             more = np.clip(self.machine[judged:] + again, low, high)
             people = np.concatenate([people[:judged], more])
-        found = replace(self, people=people).at(number)
-        return None if found is None else 0.5 * (found.interval.high - found.interval.low)
+        estimate = replace(self, people=people).at(number)
+        return (
+            None
+            if estimate is None
+            else 0.5 * (estimate.interval.high - estimate.interval.low)
+        )
 
     def enough(self, until: float) -> int | None:
         """The first look with an actual or expected half-width of at most ``until``; else None."""
         wide = ((look, self.width(look)) for look in self.looks)
         return next(
-            (one for one, width in wide if width is not None and width <= until), None
+            (labels for labels, width in wide if width is not None and width <= until),
+            None,
         )
 
 
@@ -304,8 +313,8 @@ def planned_looks(
 ) -> tuple[tuple[int, ...], float]:
     """The looks at a sample of at most this size, and the last half-width if there are no errors.
 
-    The first is the earliest at which the interval can be narrow enough, if humans find no error.
-    An earlier look would cost width and could not end the sampling.
+    The first is the earliest at which the interval can be narrow enough, if humans find
+    no error. An earlier look would cost width and could not end the sampling.
 
     >>> machine = np.tile([1.0, 1.0, 0.0], 100)
     >>> planned_looks(machine, 0.1, 300)[0], planned_looks(machine, 0.07, 300)[0]

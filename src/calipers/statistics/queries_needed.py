@@ -1,12 +1,13 @@
 """How many queries detect a difference, and how small a difference some queries detect.
 
-The paired test compares the sum of n differences with its spread under random signs. With mean d
-and mean square q it is significant at alpha (two-sided) with the power asked for where
+The paired test compares the sum of n differences with its spread under random signs. With
+mean d and mean square q it is significant at alpha (two-sided) with the power asked for
+where
 
     n * d - step = z(alpha) * sqrt(n * q) + z(power) * sqrt(n * (q - d**2))
 
-(``step`` is the smallest change: sums with random signs move in twice that), and where enough
-queries change for a sign test.
+(``step`` is the smallest change: sums with random signs move in twice that), and where
+enough queries change for a sign test.
 
 **Another mean.** A pilot has its own mean; the plan is for another. Where every query changes, all
 are shifted. Where most are ties, as with recall, a better retriever does not move each query by a
@@ -74,12 +75,12 @@ def visible_difference(
     n = trial.n if queries is None else queries
     if n < trial.fewest:
         raise InvalidInput(
-            f"Too few queries to plan for: found {n}, which show no difference however large; at "
-            f"least {trial.fewest} are needed."
+            f"Too few queries to plan for: found {n}, which show no difference however "
+            f"large; at least {trial.fewest} are needed."
         )
-    found = trial.visible(n)
-    low, high = (found * math.sqrt(factor) for factor in trial.factors)
-    return Needed(n, found, trial.n, low, high)
+    visible = trial.visible(n)
+    low, high = (visible * math.sqrt(factor) for factor in trial.factors)
+    return Needed(n, visible, trial.n, low, high)
 
 
 def needed_queries(
@@ -97,17 +98,18 @@ def needed_queries(
     """
     if not 0.0 < abs(difference) < math.inf:
         raise InvalidInput(
-            f"The difference is out of range: found {difference}, a number other than 0 is needed."
+            f"The difference is out of range: found {difference}, a number other than 0 "
+            "is needed."
         )
     trial = _trial(pilot, clusters, power, alpha)
-    found = math.ceil(trial.needed(abs(difference)))
-    if found > _MOST_QUERIES:
+    needed = math.ceil(trial.needed(abs(difference)))
+    if needed > _MOST_QUERIES:
         raise InvalidInput(
             f"The difference is too small to plan for: {difference} would need over "
             f"{_MOST_QUERIES} queries; give a larger one."
         )
-    low, high = (math.ceil(found * factor) for factor in trial.factors)
-    return Needed(found, abs(difference), trial.n, max(low, trial.fewest), high)
+    low, high = (math.ceil(needed * factor) for factor in trial.factors)
+    return Needed(needed, abs(difference), trial.n, max(low, trial.fewest), high)
 
 
 def visibility(
@@ -180,8 +182,8 @@ def _trial(
         )
     if not units.variance:
         raise InvalidInput(
-            "The pilot says nothing of how differences vary: all of them are equal; give two "
-            "systems that differ, on more queries."
+            "The pilot says nothing of how differences vary: all of them are equal; give "
+            "two systems that differ, on more queries."
         )
     check_number("alpha", alpha, above=0, below=1, such_as=0.05)
     check_number("The power", power, above=alpha, below=1, such_as=POWER)
@@ -258,7 +260,8 @@ class _Trial:
         second = units.central(2) / units.n
         freedom = 2.0 * units.n / (max(fourth / second**2, _LEAST_KURTOSIS) - 1.0)
         z = normal_quantile(0.5 + 0.5 * _RANGE)
-        # Wilson and Hilferty's approximation to the quantiles of chi-square over its mean.
+        # Wilson and Hilferty's approximation to the quantiles of chi-square over its
+        # mean.
         step = 2.0 / (9.0 * freedom)
         most, least = (
             (1.0 - step + side * z * math.sqrt(step)) ** 3 for side in (1.0, -1.0)

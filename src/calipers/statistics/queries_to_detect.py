@@ -1,8 +1,9 @@
 """How many queries a fixed difference takes: a range, from the spread of the changes alone.
 
-A number that is computed from the difference that was seen runs from a tenth to 25 times the need,
-and whoever adds so many queries and tests again finds something in 9% of unchanged pairs. So the
-difference is fixed before, and only how much queries change is taken from the data.
+A number that is computed from the difference that was seen runs from a tenth to 25 times
+the need, and whoever adds so many queries and tests again finds something in 9% of
+unchanged pairs. So the difference is fixed before, and only how much queries change is
+taken from the data.
 
 **Changes of one size** (hits and misses). The test is the sign test, and its power is exact: so
 many of n queries change, and of these so many gain that the mean is the difference. The share that
@@ -12,9 +13,9 @@ Pearson) are asked.
 **Others.** n = (z(alpha / 2) + z(power))**2 * s**2 / difference**2 + 2, which is 7.85 at 5% and
 80%, at both ends of Bonett's 95% interval of the variance s**2.
 
-Both ends are rounded outward to 1, 1.5, 2, 3, 4, 5, 7 times a power of ten: thirty queries know no
-more digits. Below five that changed nothing is said. docs/statistics.md says how often such a
-range holds the number of queries that have the power asked for.
+Both ends are rounded outward to 1, 1.5, 2, 3, 4, 5, 7 times a power of ten: thirty
+queries know no more digits. Below five that changed nothing is said. docs/statistics.md
+says how often such a range holds the number of queries that have the power asked for.
 """
 
 import math
@@ -33,10 +34,11 @@ DIFFERENCE = 0.05
 POWER = 0.8
 LEVEL = 0.95
 FEWEST_CHANGED = 5
-"""With fewer changes nothing is said. A higher limit is worse: only pilots in which too much
-changed would speak."""
+"""With fewer changes nothing is said. A higher limit is worse: only pilots in which too
+much changed would speak."""
 USUAL_SHARES = Ends(0.1, 0.3)
-"""The share of queries that gain or lose a hit between two retrievers, where none were measured."""
+"""The share of queries that gain or lose a hit between two retrievers, where none were
+measured."""
 STEPS = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0)
 _EXACT = 4_000
 """Beyond so many queries, the sign test is as good as normal."""
@@ -53,8 +55,8 @@ def queries_to_detect(
 ) -> QueriesToDetect | None:
     """The number of queries (or clusters) that detects the difference, as a range.
 
-    The test is two-sided at `alpha`, by default that which keeps the error of all rows of the
-    command. None where too few queries changed to say anything.
+    The test is two-sided at `alpha`, by default that which keeps the error of all rows of
+    the command. None where too few queries changed to say anything.
 
     >>> from calipers.statistics.paired_rows import paired_rows
     >>> [row] = paired_rows([[1.0] * 5 + [-1.0] * 5 + [0.0] * 32])
@@ -166,12 +168,13 @@ def _needed_gains(changed: Ints, alpha: float) -> Ints:
 
 def _reached(tosses: Ints, heads: Ints, chance: float) -> Floats:
     """The chance of at least so many heads in so many tosses, for each pair."""
-    found = np.where(heads <= 0, 1.0, 0.0)
+    reached = np.where(heads <= 0, 1.0, 0.0)
     inside = (heads > 0) & (heads <= tosses)
     if chance >= 1.0:
-        found[inside] = 1.0
-        return found
-    # I(chance; a, b) with a heads and b tails more; the fraction converges on one side of the mean.
+        reached[inside] = 1.0
+        return reached
+    # I(chance; a, b) with a heads and b tails more; the fraction converges on one side of
+    # the mean.
     a = heads[inside].astype(np.float64)
     b = (tosses - heads)[inside] + 1.0
     turned = chance > (a + 1.0) / (a + b + 2.0)
@@ -186,8 +189,8 @@ def _reached(tosses: Ints, heads: Ints, chance: float) -> Floats:
     )
     logs = front + first * np.log(x) + second * np.log1p(-x)
     share = np.exp(logs) * beta_fraction(first, second, x) / first
-    found[inside] = np.where(turned, 1.0 - share, share)
-    return found
+    reached[inside] = np.where(turned, 1.0 - share, share)
+    return reached
 
 
 def _rounded_down(value: float) -> int:

@@ -1,17 +1,18 @@
 """Humans judge a sample query by query: when may they look at the result, and stop?
 
-An interval that is read after every label, until it is narrow enough, covers less often than it
-claims. So it is read at a few looks that are fixed before the first label, and all of them hold
-together: at every look it reaches as far as one critical value says (Pocock's), found by
-following the estimate from look to look, as a sum of independent steps. Its variance at a look is
+An interval that is read after every label, until it is narrow enough, covers less often
+than it claims. So it is read at a few looks that are fixed before the first label, and
+all of them hold together: at every look it reaches as far as one critical value says
+(Pocock's), found by following the estimate from look to look, as a sum of independent
+steps. Its variance at a look is
 
     residuals * (1 / sampled - 1 / all) + values / all
 
-(what the sample leaves open, and what these queries say of others like them), so the looks of a
-small set, in which the second part dominates, are nearly one and cost little.
+(what the sample leaves open, and what these queries say of others like them), so the
+looks of a small set, in which the second part dominates, are nearly one and cost little.
 
-Stopping at the worst moment, the interval misses the truth as often as it claims. Stopping at a
-width, or at a number fixed before, it misses it less often.
+Stopping at the worst moment, the interval misses the truth as often as it claims.
+Stopping at a width, or at a number fixed before, it misses it less often.
 """
 
 import math
@@ -37,7 +38,7 @@ def looks_up_to(most: int, first: int = FIRST) -> tuple[int, ...]:
     >>> looks_up_to(200), looks_up_to(12), looks_up_to(200, first=100)
     ((20, 30, 45, 70, 100, 150, 200), (12,), (100, 150, 200))
     """
-    return (*(one for one in NUMBERS if first <= one < most), most)
+    return (*(look for look in NUMBERS if first <= look < most), most)
 
 
 @dataclass(frozen=True)
@@ -61,14 +62,14 @@ class SampleLooks:
             else 100.0
         )
         ratio = math.exp(round(math.log(ratio), 1))
-        found: list[float] = []
+        steps: list[float] = []
         for number in self.numbers:
             left_open = ratio * max(self.total / number - 1.0, 0.0)
-            one = 1.0 / (left_open + 1.0)
+            step = 1.0 / (left_open + 1.0)
             # Two looks with nearly the same information are one.
-            if not found or found[-1] / one < 1.0 - _CLOSE**2:
-                found.append(one)
-        return tuple(found)
+            if not steps or steps[-1] / step < 1.0 - _CLOSE**2:
+                steps.append(step)
+        return tuple(steps)
 
     def level(self, alpha: float) -> float:
         """One-sided error per look so that the total error stays alpha.

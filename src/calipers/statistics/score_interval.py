@@ -1,13 +1,13 @@
 """The confidence interval of a mean over queries, in closed form, from two queries on.
 
-The values of a bounded metric are scaled to 0 … 1. With m their mean and v their variance they
-tell as much about the mean as
+The values of a bounded metric are scaled to 0 … 1. With m their mean and v their variance
+they tell as much about the mean as
 
     n * m * (1 - m) / v
 
-queries that are only right or wrong, and for those Wilson's score interval is known to hold.
-So that is the interval, with the t quantile as v is estimated, and three amendments that
-simulations proved necessary (docs/statistics.md):
+queries that are only right or wrong, and for those Wilson's score interval is known to
+hold. So that is the interval, with the t quantile as v is estimated, and three amendments
+that simulations proved necessary (docs/statistics.md):
 
 - Few values can be equal by chance. v gets 3 * m * (1 - m) / n**2 on top, which is much for
   three queries and nothing for a hundred; it never exceeds that of values of only 0 and 1.
@@ -70,12 +70,12 @@ def units_intervals(
 ) -> list[Interval | None]:
     """`mean_interval` of several metrics, given as units, in hardly more time than one."""
     check_confidence(level)
-    found: list[Interval | None] = [None] * len(several)
+    intervals: list[Interval | None] = [None] * len(several)
     bounded: dict[int, list[tuple[int, Units, Bounds]]] = {}
     for at, (units, bounds) in enumerate(several):
         if units.n >= 2 and bounds is None:
             margin = quantile(level, units.n) * math.sqrt(units.variance / units.n)
-            found[at] = Interval(units.mean - margin, units.mean + margin, level, "t")
+            intervals[at] = Interval(units.mean - margin, units.mean + margin, level, "t")
         elif units.n >= 2 and bounds is not None:
             bounded.setdefault(units.n, []).append((at, units, bounds))
     for n, alike in bounded.items():
@@ -87,14 +87,15 @@ def units_intervals(
         for (at, units, (low, high)), left, right in zip(
             alike, *map(list, ends), strict=True
         ):
-            # The mean belongs to its interval; scaling back and forth may move it by a last digit.
-            found[at] = Interval(
+            # The mean belongs to its interval; scaling back and forth may move it by a
+            # last digit.
+            intervals[at] = Interval(
                 float(max(low, min(low + (high - low) * float(left), units.mean))),
                 float(min(high, max(low + (high - low) * float(right), units.mean))),
                 level,
                 "score",
             )
-    return found
+    return intervals
 
 
 def score_ends(
@@ -180,8 +181,8 @@ def check_confidence(confidence: float) -> None:
 
 _STANDARD_NORMAL = NormalDist()
 _CONVERGED = 1e-13
-"""Below this the fraction only rounds: 1e-15 took 2,439 steps for 20,000 queries instead of some
-tens, and moved nothing by more than 3e-13."""
+"""Below this the fraction only rounds: 1e-15 took 2,439 steps for 20,000 queries instead
+of some tens, and moved nothing by more than 3e-13."""
 _LARGE_SHAPE = (
     50.0  # from here the series for the ratio of gammas beats the difference of lgammas
 )
@@ -217,8 +218,9 @@ def t_quantile(p: float, df: float) -> float:
     if p == 0.5:
         return 0.0
     tail = min(p, 1.0 - p)
-    # The upper tail of t is convex and heavier than the normal one, so Newton's method that
-    # starts at the normal quantile climbs to the root from the left and cannot overshoot.
+    # The upper tail of t is convex and heavier than the normal one, so Newton's method
+    # that starts at the normal quantile climbs to the root from the left and cannot
+    # overshoot.
     t = -_STANDARD_NORMAL.inv_cdf(tail)
     for _ in range(500):
         step = (_upper_tail(t, df) - tail) / _density(t, df)
@@ -244,7 +246,7 @@ def _upper_tail(t: float, df: float) -> float:
 
 
 def _fraction(a: float, b: float, x: float) -> float:
-    return float(beta_fraction(*(np.array([one]) for one in (a, b, x)))[0])
+    return float(beta_fraction(*(np.array([argument]) for argument in (a, b, x)))[0])
 
 
 def _density(t: float, df: float) -> float:

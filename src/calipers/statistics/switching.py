@@ -1,16 +1,19 @@
 """May a retriever be replaced? Relevant results, new minus old, from a few labelled queries.
 
-Only results that one of the two has can make a difference, so the difference of a query lies within
-plus or minus the number of such results: its size. Queries are drawn without replacement with a
-chance in proportion to their sizes; those of size 0 are never drawn and count as 0.
+Only results that one of the two has can make a difference, so the difference of a query
+lies within plus or minus the number of such results: its size. Queries are drawn without
+replacement with a chance in proportion to their sizes; those of size 0 are never drawn
+and count as 0.
 
-Divided by its size, each drawn difference is between -1 and 1. Every draw gives an estimate of the
-total: what is labelled so far, plus that ratio times the size of what was left (Des Raj). The
-estimates are averaged with weights that rise as less is left, so that the interval closes as the
-labels become complete. Two pseudo-differences, -1 and 1, stand for the collapse that no drawn query
-had: they keep the interval honest where losses are rare.
+Divided by its size, each drawn difference is between -1 and 1. Every draw gives an
+estimate of the total: what is labelled so far, plus that ratio times the size of what was
+left (Des Raj). The estimates are averaged with weights that rise as less is left, so that
+the interval closes as the labels become complete. Two pseudo-differences, -1 and 1, stand
+for the collapse that no drawn query had: they keep the interval honest where losses are
+rare.
 
-The interval is read at looks that are fixed beforehand, at the level at which all of them hold.
+The interval is read at looks that are fixed beforehand, at the level at which all of them
+hold.
 """
 
 import math
@@ -45,7 +48,7 @@ def looks_of(queries: int) -> tuple[int, ...]:
     ((7,), (10, 20, 40, 70))
     """
     doubled = [FIRST * 2**i for i in range(20)]
-    return (*(one for one in doubled if one < queries), queries)
+    return (*(look for look in doubled if look < queries), queries)
 
 
 def level_of(queries: int, confidence: float = 0.95) -> float:
@@ -117,5 +120,5 @@ def many_lost(differences: Floats, level: float = 0.01) -> bool:
     """
     lost = int((differences < 0).sum())
     won = int((differences > 0).sum())
-    ways = sum(math.comb(lost + won, one) for one in range(won + 1))
+    ways = sum(math.comb(lost + won, wins) for wins in range(won + 1))
     return lost > won and ways < level * 2 ** (lost + won)

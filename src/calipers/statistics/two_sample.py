@@ -1,15 +1,17 @@
 """Test groups of queries against the others: is their mean lower or higher by more than chance?
 
-If a group were like the others, any other units (queries, or clusters of them) could as well be in
-it; so the difference of means is compared with those of other groups of that size. This is the
-two-sample permutation test; for hits and misses it is Fisher's exact test.
+If a group were like the others, any other units (queries, or clusters of them) could as
+well be in it; so the difference of means is compared with those of other groups of that
+size. This is the two-sample permutation test; for hits and misses it is Fisher's exact
+test.
 
-All groups of one call are tested together: the same exchanges of units serve every group, and the
-adjusted p-value is the share of them in which any group is as far out by its own p-value (Westfall
-and Young's step-down minP). Redundant groups, such as two halves, cost no power.
+All groups of one call are tested together: the same exchanges of units serve every group,
+and the adjusted p-value is the share of them in which any group is as far out by its own
+p-value (Westfall and Young's step-down minP). Redundant groups, such as two halves, cost
+no power.
 
-The exchanges are random orders of the units with all their rotations: each is as likely as any
-other, and one Fourier transform gives the sums of all rotations.
+The exchanges are random orders of the units with all their rotations: each is as likely
+as any other, and one Fourier transform gives the sums of all rotations.
 """
 
 from collections.abc import Iterator, Sequence
@@ -52,14 +54,14 @@ def group_tests(
     known = ~np.isnan(column)
     masks = np.array([np.asarray(group, dtype=np.bool_)[known] for group in groups])
     named = None if clusters is None else np.asarray(clusters)[known]
-    found: list[GroupTest | None] = [None] * len(groups)
+    tests: list[GroupTest | None] = [None] * len(groups)
     if not known.any() or not len(groups):
-        return found
+        return tests
     sums, sizes, masks = _units(column[known], masks, named)
     inside = masks.sum(axis=1)
     tested = np.flatnonzero((inside >= 2) & (masks.shape[1] - inside >= 2))
     if not tested.size:
-        return found
+        return tests
     # In an order that does not depend on the names and the order of queries and groups.
     total = masks @ sums
     of_groups = sorted(
@@ -75,8 +77,8 @@ def group_tests(
     p_values = _own_p(np.concatenate(drawn, axis=1).round(_DIGITS))
     adjusted = step_down(p_values)
     for row, at in enumerate(tested):
-        found[at] = GroupTest(float(p_values[row, 0]), float(adjusted[row]))
-    return found
+        tests[at] = GroupTest(float(p_values[row, 0]), float(adjusted[row]))
+    return tests
 
 
 def step_down(p_values: Floats) -> Floats:
@@ -122,7 +124,8 @@ def _exchanged(sums: Floats, sizes: Floats, masks: Bools) -> Iterator[Floats]:
     shifts = min(len(sums), DRAWS)
     orders = -(-DRAWS // shifts)
     at_once = max(1, _AT_ONCE // (n * len(masks)))
-    # The members of a group are shuffled too: of neighbours, rotations would be too similar.
+    # The members of a group are shuffled too: of neighbours, rotations would be too
+    # similar.
     group = np.conj(np.fft.rfft(masks[:, random.permutation(n)] * 1.0))[:, None, :]
     plain = bool((sizes == 1.0).all())
 
@@ -140,13 +143,14 @@ def _exchanged(sums: Floats, sizes: Floats, masks: Bools) -> Iterator[Floats]:
 
 def _own_p(differences: Floats) -> Floats:
     """The two-sided p of each exchange among all of its row."""
-    found = np.empty_like(differences)
+    p = np.empty_like(differences)
     n = differences.shape[1]
     for row, order in enumerate(np.argsort(differences, axis=1)):
-        # Equal ones lie side by side: so many are below the first of them, and above the last.
+        # Equal ones lie side by side: so many are below the first of them, and above the
+        # last.
         ordered = differences[row, order]
         first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
         beyond = np.append(first[1:], n)
         share = np.minimum(1.0, 2.0 * np.minimum(n - first, beyond) / n)
-        found[row, order] = np.repeat(share, beyond - first)
-    return found
+        p[row, order] = np.repeat(share, beyond - first)
+    return p

@@ -1,18 +1,19 @@
 """What the best of many settings gains on new queries.
 
-The best of many is best by merit and by luck, and luck does not carry over to new queries. So
-each part of the queries is measured with the setting that is best on the others
-(cross-validation): no setting is measured on queries that chose it.
+The best of many is best by merit and by luck, and luck does not carry over to new
+queries. So each part of the queries is measured with the setting that is best on the
+others (cross-validation): no setting is measured on queries that chose it.
 
-The parts are drawn at random, many times. Units are sorted by their values first, so the order of
-the queries does not matter; settings that tie for the lead count by their mean, unless the one in
-use is among them: then it stays.
+The parts are drawn at random, many times. Units are sorted by their values first, so the
+order of the queries does not matter; settings that tie for the lead count by their mean,
+unless the one in use is among them: then it stays.
 
-The interval is for the gain that the winner has among all queries like these. The choices depend
-on the measured queries, so a plain t interval is too narrow where settings are alike (it covers
-.75): it is widened, and its upper end is never below that of the winner measured on the queries
-that chose it. Its lower end also allows for a collapse that no query shows yet: it is at most that
-of the t interval with a part of a further query that loses all the setting in use has.
+The interval is for the gain that the winner has among all queries like these. The choices
+depend on the measured queries, so a plain t interval is too narrow where settings are
+alike (it covers .75): it is widened, and its upper end is never below that of the winner
+measured on the queries that chose it. Its lower end also allows for a collapse that no
+query shows yet: it is at most that of the t interval with a part of a further query that
+loses all the setting in use has.
 """
 
 import math
@@ -32,8 +33,8 @@ _TIE = 1e-12
 _WIDER = 1.25
 """How much wider than the t interval it is."""
 _UNSEEN = 0.7
-"""The part of a further query that is lost; 30 queries show a collapse of one in thirty in 2 of 3
-samples, and without this the interval covers .79."""
+"""The part of a further query that is lost; 30 queries show a collapse of one in thirty
+in 2 of 3 samples, and without this the interval covers .79."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,18 +75,19 @@ def winner_gain(
     """
     table = np.asarray(values, dtype=np.float64)
     whole: Bools = ~np.asarray(np.isnan(table).any(axis=1))
-    given = table[whole]
-    unit = np.arange(len(given))
+    complete = table[whole]
+    unit = np.arange(len(complete))
     if clusters is not None:
         unit = np.unique(np.asarray(clusters)[whole], return_inverse=True)[1]
     sizes = np.bincount(unit).astype(np.float64)
     n = sizes.size
-    settings = given.shape[1]
+    settings = complete.shape[1]
     if n < 2 or settings < 2:
         return None
-    sums = given if clusters is None else _summed(given, unit, n)
-    # Settings by how good they are, then queries by their values: no order of the input is left.
-    # Sums are taken in sorted order, so that not even their last digits depend on it.
+    sums = complete if clusters is None else _summed(complete, unit, n)
+    # Settings by how good they are, then queries by their values: no order of the input
+    # is left. Sums are taken in sorted order, so that not even their last digits depend
+    # on it.
     by_value = np.sort(sums, axis=0)
     alike = np.round(sums.T @ sums.mean(axis=1), 9)
     columns = np.lexsort((alike, (by_value**2).sum(axis=0), by_value.sum(axis=0)))

@@ -22,8 +22,8 @@ def unpack(content: bytes, digest: str, whose: str) -> pl.DataFrame:
         return pl.read_parquet(io.BytesIO(content))
     except (pl.exceptions.PolarsError, OSError, ValueError) as error:
         raise UnreadableFile(
-            f"{whose} cannot be read: the content is whole and this version of Calipers cannot "
-            f"open it ({str(error).splitlines()[0]})."
+            f"{whose} cannot be read: the content is whole and this version of Calipers "
+            f"cannot open it ({str(error).splitlines()[0]})."
         ) from error
 
 
@@ -31,8 +31,8 @@ def check_content(content: bytes, digest: str, whose: str) -> None:
     """Refuse a content that is not what was written."""
     if digest_of(content) != digest:
         raise UnreadableFile(
-            f"{whose} cannot be read: the content in the history is damaged (its SHA-256 is not "
-            "the one that was saved with it); put back a copy of the history."
+            f"{whose} cannot be read: the content in the history is damaged (its SHA-256 "
+            "is not the one that was saved with it); put back a copy of the history."
         )
 
 

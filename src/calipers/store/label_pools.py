@@ -75,16 +75,20 @@ def make_pool(
     contents: list[tuple[str, str | None, pl.DataFrame]] = [
         ("items", None, _item_table(labels))
     ]
-    contents += [("run", one, run.frame) for one, run in runs.items()]
+    contents += [("run", system, run.frame) for system, run in runs.items()]
     if ground_truth is not None:
-        tags = [tag.alias(TAG_COLUMN + one) for one, tag in ground_truth.tags.items()]
+        tags = [
+            tag.alias(TAG_COLUMN + tag_name)
+            for tag_name, tag in ground_truth.tags.items()
+        ]
         contents.append(("targets", None, ground_truth.targets))
         contents.append(("queries", None, ground_truth.queries.with_columns(tags)))
     with store.writing() as connection:
         if connection.execute(select(POOL.c.number).where(POOL.c.name == name)).first():
             raise InvalidInput(
-                f"There is a pool called {name!r} already in {store.place.shown}; serve it with "
-                f"`calipers serve --pool {name}`, or give the new one another name."
+                f"There is a pool called {name!r} already in {store.place.shown}; serve "
+                f"it with `calipers serve --pool {name}`, or give the new one another "
+                "name."
             )
         statement = insert(POOL).values(
             name=name,
@@ -142,8 +146,8 @@ def _tables(
     parts = select(POOL_CONTENT).where(POOL_CONTENT.c.pool == row.number, *which)
     whose = f"The pool {row.name} in {store.place.shown}"
     return [
-        (one.kind, one.name, unpack(bytes(one.bytes), one.digest, whose))
-        for one in connection.execute(parts.order_by(POOL_CONTENT.c.position))
+        (part.kind, part.name, unpack(bytes(part.bytes), part.digest, whose))
+        for part in connection.execute(parts.order_by(POOL_CONTENT.c.position))
     ]
 
 
@@ -172,8 +176,8 @@ def list_pools(store: Store) -> PoolList:
     """Every pool and how much of it is labelled, newest first."""
     pools = select(POOL).where(POOL.c.deleted.is_(None)).order_by(POOL.c.number.desc())
     with store.reading() as connection:
-        found = tuple(_info(connection, row) for row in connection.execute(pools).all())
-    return PoolList(store.place.shown, found)
+        listed = tuple(_info(connection, row) for row in connection.execute(pools).all())
+    return PoolList(store.place.shown, listed)
 
 
 def _info(connection: Connection, row: Row[Any]) -> PoolInfo:
@@ -184,12 +188,14 @@ def _info(connection: Connection, row: Row[Any]) -> PoolInfo:
     )
     entries = _read(connection, row.number, 0)
     state = LabelState(entries)
-    given = [one for item in state.touched() for one in state.given(item).values()]
-    labels = [one for one in given if one.kind == "label"]
+    answers = [
+        answer for item in state.touched() for answer in state.given(item).values()
+    ]
+    labels = [answer for answer in answers if answer.kind == "label"]
     people = [label for label in labels if not is_machine(label.judge)]
     return PoolInfo(
         labels=len(people),
-        judged=len({one.item for one in people}),
+        judged=len({label.item for label in people}),
         by_machines=len(labels) - len(people),
         entries=len(entries),
         **{name: getattr(row, name) for name in _LISTED},
@@ -224,11 +230,11 @@ def load_pool(store: Store, number: int) -> PoolContent:
     truth = None
     single = {kind: table for kind, _, table in tables}
     if "targets" in single:
-        asked = single["queries"]
+        questions = single["queries"]
         truth = GroundTruth.from_targets(
             single["targets"],
-            queries=asked.select("query", "text"),
-            tags=query_tags(asked),
+            queries=questions.select("query", "text"),
+            tags=query_tags(questions),
         )
     return PoolContent(
         number,
@@ -257,13 +263,13 @@ def check_judge(name: str, *, person: bool = False) -> str:
     plain = name.strip() if isinstance(name, str) else ""
     if not plain or not plain.isprintable() or len(plain) > 100 or "," in plain:
         raise InvalidInput(
-            f"The judge {str(name)[:40]!r} has an odd name; a judge is called by 1 to 100 "
-            "printable characters without commas, such as anna."
+            f"The judge {str(name)[:40]!r} has an odd name; a judge is called by 1 to "
+            "100 printable characters without commas, such as anna."
         )
     if person and is_machine(plain):
         raise InvalidInput(
-            f"{plain!r:.60} is how the labels of a language model are named; name a person, or "
-            "bring the labels of a model in with `calipers labels import`."
+            f"{plain!r:.60} is how the labels of a language model are named; name a "
+            "person, or bring the labels of a model in with `calipers labels import`."
         )
     return plain
 
@@ -272,25 +278,29 @@ def check_judge(name: str, *, person: bool = False) -> str:
 
 
 def append(
-    store: Store, pool: int, grades: Collection[float], after: int, **said: Any
+    store: Store, pool: int, grades: Collection[float], after: int, **entry_fields: Any
 ) -> tuple[LogEntry, list[LogEntry]]:
     """Add one entry to the log, and return it with every entry ``after`` that number.
 
     It is on disk when this returns. ``grades`` are the allowed ones.
     """
-    check_entry(said["kind"], grades, said)
+    check_entry(entry_fields["kind"], grades, entry_fields)
     with store.writing() as connection:
-        entry = append_on(connection, pool, **said)
+        entry = append_on(connection, pool, **entry_fields)
         return entry, _read(connection, pool, after)
 
 
-def append_on(connection: Connection, pool: int, **said: Any) -> LogEntry:
+def append_on(connection: Connection, pool: int, **entry_fields: Any) -> LogEntry:
     """Add one entry, given by the columns of the log, as part of the caller's transaction.
 
-    If there is one of its ``request`` already, nothing is added. An undo that names no entry takes
-    back the judge's last that is neither undone nor final, whatever its item.
+    If there is one of its ``request`` already, nothing is added. An undo that names no
+    entry takes back the judge's last that is neither undone nor final, whatever its item.
     """
-    row = {"pool": pool, **said, "request": said.get("request") or secrets.token_hex(16)}
+    row = {
+        "pool": pool,
+        **entry_fields,
+        "request": entry_fields.get("request") or secrets.token_hex(16),
+    }
     lock_pool(connection, pool)
     names = ("pool", "judge", "request")
     known = select(LABEL).where(*(LABEL.c[name] == row[name] for name in names))
@@ -328,13 +338,13 @@ def lock_pool(connection: Connection, pool: int, *, closed: bool = False) -> Row
 
     A closed pool is refused unless ``closed`` is true.
     """
-    found = _row(connection, pool, lock=True)
-    if found.closed is not None and not closed:
+    row = _row(connection, pool, lock=True)
+    if row.closed is not None and not closed:
         raise PoolClosedError(
-            f"The pool {found.name} is closed since {found.closed[:16].replace('T', ' ')} UTC; "
-            "its owner can open it again."
+            f"The pool {row.name} is closed since {row.closed[:16].replace('T', ' ')} "
+            "UTC; its owner can open it again."
         )
-    return found
+    return row
 
 
 def _row(connection: Connection, pool: int, *, lock: bool = False) -> Row[Any]:
@@ -357,11 +367,13 @@ def _entry(row: Any) -> LogEntry:
     )
 
 
-def check_entry(kind: str, grades: Collection[float], said: Mapping[str, Any]) -> None:
+def check_entry(
+    kind: str, grades: Collection[float], entry_fields: Mapping[str, Any]
+) -> None:
     """Refuse an entry that the log does not take."""
-    grade = said.get("grade")
-    quote = said.get("quote")
-    note = said.get("note")
+    grade = entry_fields.get("grade")
+    quote = entry_fields.get("quote")
+    note = entry_fields.get("note")
     if kind not in KINDS:
         raise InvalidInput(
             f"An entry is of the kind {kind!r:.40}; it can be {', '.join(KINDS)}."
@@ -381,6 +393,7 @@ def check_entry(kind: str, grades: Collection[float], said: Mapping[str, Any]) -
             len(text) > LONGEST_TEXT or "\x00" in text or not text.strip()
         ):
             raise InvalidInput(
-                f"The {what} cannot be kept: it is empty, holds a character that no database "
-                f"keeps, or has more than {LONGEST_TEXT:,} characters; mark less of the text."
+                f"The {what} cannot be kept: it is empty, holds a character that no "
+                f"database keeps, or has more than {LONGEST_TEXT:,} characters; mark "
+                "less of the text."
             )

@@ -49,33 +49,35 @@ def evaluations(
 ) -> list[Evaluation]:
     """Evaluations, newest first, with their summaries and the changes before each.
 
-    ``metrics`` select the summaries to load; None loads all. ``where`` are further conditions on
-    the table of evaluations.
+    ``metrics`` select the summaries to load; None loads all. ``where`` are further
+    conditions on the table of evaluations.
     """
-    asked = [
+    conditions = [
         None if name is None else EVALUATION.c.name == name,
         None if since is None else EVALUATION.c.saved >= moment(since),
         None if until is None else EVALUATION.c.saved < moment(until),
     ]
-    wanted = _newest_first(*(one for one in asked if one is not None), *where).limit(last)
+    wanted = _newest_first(
+        *(condition for condition in conditions if condition is not None), *where
+    ).limit(last)
     place = store.place.shown
     with store.reading() as connection:
         rows = connection.execute(wanted).all()
         numbers = [row.number for row in rows]
         their_tags = _tags_of(connection, numbers)
         summaries = summaries_of(connection, numbers, metrics, place)
-    found = []
+    listed = []
     for row in rows:
         its_tags = their_tags.get(row.number, {})
         shown = {
-            one.name: getattr(row, one.name)
-            for one in EVALUATION.c
-            if one.name != "facts"
+            column.name: getattr(row, column.name)
+            for column in EVALUATION.c
+            if column.name != "facts"
         }
         what = f"the evaluation {row.id!s:.20}"
         check(row.checksum[:CHECKSUM], checksum_listed(shown, its_tags), what, place)
-        found.append(_evaluation(row, its_tags, summaries.get(row.number, [])))
-    return found
+        listed.append(_evaluation(row, its_tags, summaries.get(row.number, [])))
+    return listed
 
 
 def count(store: Store) -> int:
@@ -151,12 +153,12 @@ def summary_of(row: Row[Any]) -> Summary:
 
 
 def _tags_of(connection: Connection, numbers: Sequence[int]) -> dict[int, dict[str, str]]:
-    found: dict[int, dict[str, str]] = {}
+    tags: dict[int, dict[str, str]] = {}
     for some in _portions(numbers):
         statement = select(TAGS).where(TAGS.c.evaluation.in_(some)).order_by(TAGS.c.name)
         for row in connection.execute(statement):
-            found.setdefault(row.evaluation, {})[row.name] = row.value
-    return found
+            tags.setdefault(row.evaluation, {})[row.name] = row.value
+    return tags
 
 
 def summaries_of(
@@ -167,7 +169,7 @@ def summaries_of(
 ) -> dict[int, list[Row[Any]]]:
     """Summaries by evaluation number."""
     chosen = [] if metrics is None else [SUMMARY.c.metric.in_(list(metrics))]
-    found: dict[int, list[Row[Any]]] = {}
+    summaries: dict[int, list[Row[Any]]] = {}
     for some in _portions(numbers):
         statement = (
             select(SUMMARY)
@@ -179,8 +181,8 @@ def summaries_of(
             check(row.checksum, checksum_summary(dict(row._mapping)), what, place)
             # Histories of development versions hold summaries of slices, too.
             if row.slice_tag is None:
-                found.setdefault(row.evaluation, []).append(row)
-    return found
+                summaries.setdefault(row.evaluation, []).append(row)
+    return summaries
 
 
 def _portions(numbers: Sequence[int]) -> Iterable[Sequence[int]]:
@@ -201,10 +203,10 @@ def parse_reference(text: str) -> Reference:
     >>> parse_reference("@nightly~3")
     Reference(word='nightly', back=3)
     """
-    found = _FORM.fullmatch(text)
-    if not found:
+    match = _FORM.fullmatch(text)
+    if not match:
         raise InvalidInput(f"The reference {text!r} cannot be read; write {FORMS}.")
-    return Reference(found[1], int(found[2] or 0))
+    return Reference(match[1], int(match[2] or 0))
 
 
 def resolve(store: Store, text: str) -> Evaluation:
@@ -218,7 +220,9 @@ def resolve(store: Store, text: str) -> Evaluation:
             its = [EVALUATION.c.id.startswith(word.lower())]
             fitting = evaluations(store, where=its, metrics=())
         if len(fitting) > 1:
-            several = " or ".join(f"@{one.id}" for one in fitting[:MOST_CANDIDATES])
+            several = " or ".join(
+                f"@{evaluation.id}" for evaluation in fitting[:MOST_CANDIDATES]
+            )
             raise InvalidInput(
                 f"The reference {text} fits several evaluations; write {several}."
             )
@@ -229,15 +233,15 @@ def resolve(store: Store, text: str) -> Evaluation:
         at = fitting[0]
         word = fitting[0].name
         where = [or_(EVALUATION.c.saved < moment(at.saved), EVALUATION.c.id == at.id)]
-    found = evaluations(store, name=word, where=where, last=back + 1, metrics=())
-    if len(found) <= back:
-        n = len(found)
+    newest = evaluations(store, name=word, where=where, last=back + 1, metrics=())
+    if len(newest) <= back:
+        n = len(newest)
         raise InvalidInput(
             f"The reference {text} goes back too far: there "
-            f"{'is one such evaluation' if n == 1 else f'are {n} such evaluations'}, the oldest "
-            f"is {text.partition('~')[0]}~{n - 1}."
+            f"{'is one such evaluation' if n == 1 else f'are {n} such evaluations'}, the "
+            f"oldest is {text.partition('~')[0]}~{n - 1}."
         )
-    return found[back]
+    return newest[back]
 
 
 def names_of(store: Store) -> list[str]:

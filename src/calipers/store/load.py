@@ -99,8 +99,8 @@ def load_retrieved(store: Store, evaluation: Evaluation) -> Dataset:
         _, parts = read_parts(store, connection, evaluation, wanted)
     if "results" not in parts:
         raise InvalidInput(
-            f"{whose} was saved without what was retrieved; its scores can be shown and compared, "
-            "not its results. Save without --no-results."
+            f"{whose} was saved without what was retrieved; its scores can be shown and "
+            "compared, not its results. Save without --no-results."
         )
     tables = {kind: unpack(part[1], part[0], whose) for kind, part in parts.items()}
     known = tables["queries"]

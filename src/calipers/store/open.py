@@ -48,8 +48,8 @@ _LOCK = 0x43414C50
 _WRITERS: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)
 """One lock for each file, so that the threads of one process take fair turns to write.
 
-SQLite has no queue: a writer that finds the file locked retries later and later, while newcomers
-try at once. One of twenty busy threads might then wait until it times out.
+SQLite has no queue: a writer that finds the file locked retries later and later, while
+newcomers try at once. One of twenty busy threads might then wait until it times out.
 """
 
 LOCKED = "somebody else holds it locked; try again when that one is done"
@@ -142,13 +142,14 @@ def spoken(place: StorePlace, *, writing: bool) -> Iterator[None]:
                 f"The history {place.shown} refused it: {reason}."
             ) from None
         raise StoreUnwritable(
-            f"The history {place.shown} cannot be written: {reason}. Nothing was changed there."
+            f"The history {place.shown} cannot be written: {reason}. Nothing was changed "
+            "there."
         ) from None
     except UnicodeDecodeError as error:
         # A damaged text in the file; the driver passes on the decoding error.
         raise StoreUnreadable(
-            f"The history {place.shown} is damaged: a text in it is not valid ({error.reason}); "
-            "put back a copy of it."
+            f"The history {place.shown} is damaged: a text in it is not valid "
+            f"({error.reason}); put back a copy of it."
         ) from None
 
 
@@ -160,14 +161,14 @@ def _reason(place: StorePlace, error: SQLAlchemyError) -> str:
     if known or code == LOCK_TIMEOUT:
         return known or LOCKED
     lines = place.redact(str(cause if cause is not None else error)).strip().splitlines()
-    said = lines[0].strip().rstrip(".") if lines else "the database gives no reason"
+    message = lines[0].strip().rstrip(".") if lines else "the database gives no reason"
     if cause is None or code or isinstance(cause, sqlite3.Error):
-        return said
-    return f"the server cannot be reached ({said}); check the address and that it runs"
+        return message
+    return f"the server cannot be reached ({message}); check the address and that it runs"
 
 
 def open_store(
-    given: str | os.PathLike[str] | None = None,
+    address: str | os.PathLike[str] | None = None,
     *,
     create: bool = False,
     keep: bool = False,
@@ -175,10 +176,11 @@ def open_store(
 ) -> Store:
     """Open the named or located history; with ``create`` also a new one.
 
-    ``keep`` is for frequent callers: connections to a server stay open, because opening one takes
-    longer than saving a label. A process that forks must not keep any. A damaged file is refused.
+    ``keep`` is for frequent callers: connections to a server stay open, because opening
+    one takes longer than saving a label. A process that forks must not keep any. A
+    damaged file is refused.
     """
-    place = locate(given, create=create)
+    place = locate(address, create=create)
     if place.path is not None:
         _check_file(place, place.path, create=create)
     patience = PATIENCE_SECONDS if patience is None else patience
@@ -190,8 +192,8 @@ def open_store(
         version = _version(connection, place)
     if version is None and not create:
         raise StoreUnreadable(
-            f"The history {place.shown} is empty: no evaluation was ever saved there. Save one "
-            "with `calipers eval … --save NAME`."
+            f"The history {place.shown} is empty: no evaluation was ever saved there. "
+            "Save one with `calipers eval … --save NAME`."
         )
     if version != HEAD:
         migrate(store)
@@ -206,11 +208,11 @@ def _refuse_damage(store: Store) -> None:
     if path is None or path.stat().st_size > LARGE:
         return
     with store.reading() as connection:
-        found = connection.execute(text("PRAGMA integrity_check(1)")).scalar()
-    if found != "ok":
+        verdict = connection.execute(text("PRAGMA integrity_check(1)")).scalar()
+    if verdict != "ok":
         raise StoreUnreadable(
-            f"The history {store.place.shown} is damaged: {' '.join(str(found).split()):.120}; put "
-            "back a copy of it."
+            f"The history {store.place.shown} is damaged: "
+            f"{' '.join(str(verdict).split()):.120}; put back a copy of it."
         )
 
 
@@ -240,8 +242,9 @@ def _version(connection: Connection, place: StorePlace) -> str | None:
     if VERSION_TABLE not in tables:
         if place.kind == "sqlite" and tables:
             raise StoreUnreadable(
-                f"{place.shown} is no history of Calipers but an SQLite database of something "
-                f"else: it holds {', '.join(sorted(tables)[:3])}; name another file."
+                f"{place.shown} is no history of Calipers but an SQLite database of "
+                f"something else: it holds {', '.join(sorted(tables)[:3])}; name another "
+                "file."
             )
         return None
     asking = text(f"SELECT version_num FROM {VERSION_TABLE}")  # noqa: S608 - a constant
@@ -249,9 +252,9 @@ def _version(connection: Connection, place: StorePlace) -> str | None:
     if version is None or version in VERSIONS:
         return version
     raise InvalidInput(
-        f"The history {place.shown} was written by a newer version of Calipers, or is damaged: its "
-        f"tables have version {version!s:.40}, and this Calipers knows versions up to {HEAD}. "
-        "Install the newer one."
+        f"The history {place.shown} was written by a newer version of Calipers, or is "
+        f"damaged: its tables have version {version!s:.40}, and this Calipers knows "
+        f"versions up to {HEAD}. Install the newer one."
     )
 
 
@@ -271,8 +274,8 @@ def _check_file(place: StorePlace, path: Path, *, create: bool) -> None:
             )
         if not create:
             raise StoreUnreadable(
-                f"There is no history {place.shown}; check the path, or save an evaluation there "
-                "with `calipers eval … --save NAME --store PATH`."
+                f"There is no history {place.shown}; check the path, or save an "
+                "evaluation there with `calipers eval … --save NAME --store PATH`."
             )
         if path.parent.name == FOLDER:
             path.parent.mkdir(exist_ok=True)
@@ -286,8 +289,8 @@ def _check_file(place: StorePlace, path: Path, *, create: bool) -> None:
         problem = WriteFailed if create else StoreUnreadable
         raise problem(
             f"The history {place.shown} cannot be {'made' if create else 'read'}: "
-            f"{error.strerror}; create the folder or change its permissions, or name another "
-            "place with --store."
+            f"{error.strerror}; create the folder or change its permissions, or name "
+            "another place with --store."
         ) from error
 
 
@@ -322,7 +325,8 @@ def _postgresql(place: StorePlace, keep: bool) -> Engine:
         import psycopg  # noqa: F401 - only whether it is there
     except ImportError:
         raise MissingExtra(
-            f"A history in PostgreSQL needs the library psycopg: {pip_install('postgres')}"
+            "A history in PostgreSQL needs the library psycopg: "
+            f"{pip_install('postgres')}"
         ) from None
     pooled: dict[str, Any] = {"poolclass": NullPool}
     if keep:

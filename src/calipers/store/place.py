@@ -12,7 +12,8 @@ from calipers.config import find_config
 from calipers.errors import InvalidInput, UnreadableFile
 
 Where = str | os.PathLike[str] | None
-"""A history as a caller names it: a path or an address; None looks it up (see ``locate``)."""
+"""A history as a caller names it: a path or an address; None looks it up (see
+``locate``)."""
 
 FOLDER = ".calipers"
 FILE = "history.db"
@@ -46,15 +47,15 @@ class StorePlace:
 
 
 def locate(
-    given: str | os.PathLike[str] | None = None, *, create: bool = False
+    address: str | os.PathLike[str] | None = None, *, create: bool = False
 ) -> StorePlace:
     """Locate the history: from the caller, the environment, the configuration or a parent folder.
 
-    With ``create`` a history that does not exist yet is placed next to ``.git``, or in the working
-    folder.
+    With ``create`` a history that does not exist yet is placed next to ``.git``, or in
+    the working folder.
     """
-    if given is not None:
-        return place_of(os.fspath(given))
+    if address is not None:
+        return place_of(os.fspath(address))
     if named := os.environ.get(VARIABLE, "").strip():
         return place_of(named)
     if (configured := find_config().shared.get("store")) is not None:
@@ -65,9 +66,9 @@ def locate(
             return _file(folder / FOLDER / FILE)
     if not create:
         raise UnreadableFile(
-            f"There is no history: no {FOLDER}/{FILE} in {here} or in a folder above it. Save an "
-            "evaluation with `calipers eval … --save NAME`, or name a history with --store or "
-            f"{VARIABLE}."
+            f"There is no history: no {FOLDER}/{FILE} in {here} or in a folder above it. "
+            "Save an evaluation with `calipers eval … --save NAME`, or name a history "
+            f"with --store or {VARIABLE}."
         )
     roots = [folder for folder in (here, *here.parents) if (folder / ".git").exists()]
     return _file((roots[0] if roots else here) / FOLDER / FILE)
@@ -84,20 +85,20 @@ def place_of(text: str) -> StorePlace:
     calipers.errors.InvalidInput: The history mysql://ann:***@db/team is in a database that \
 Calipers cannot use; a history is a path, or postgresql://user@host/database.
     """
-    found = _SCHEME.match(text)
+    scheme_match = _SCHEME.match(text)
     if not text.strip() or "\x00" in text:
         raise InvalidInput(
             f"The history cannot be called {text[:60]!r}; it is {ALLOWED}."
         )
-    if not found:
+    if not scheme_match:
         return _file(Path(os.path.expanduser(text)))  # noqa: PTH111 - leaves an unknown user as is
-    scheme = found[1].lower()
-    rest = text[found.end() :]
+    scheme = scheme_match[1].lower()
+    rest = text[scheme_match.end() :]
     if scheme in ("postgres", "postgresql") or scheme.startswith("postgresql+"):
         return _postgresql(rest)
     raise InvalidInput(
-        f"The history {without_password(text)} is in a database that Calipers cannot use; a "
-        f"history is {ALLOWED}."
+        f"The history {without_password(text)} is in a database that Calipers cannot "
+        f"use; a history is {ALLOWED}."
     )
 
 
@@ -122,9 +123,9 @@ def _secrets(address: str) -> list[str]:
     _, _, rest = address.partition("://")
     before, _, query = rest.partition("?")
     user = before.rpartition("@")[0]
-    found = [user.partition(":")[2]]
-    found += [value for _, value in _SECRET_PARAMETER.findall(f"?{query}")]
-    return [secret for secret in found if secret]
+    secrets = [user.partition(":")[2]]
+    secrets += [value for _, value in _SECRET_PARAMETER.findall(f"?{query}")]
+    return [secret for secret in secrets if secret]
 
 
 def _postgresql(rest: str) -> StorePlace:
@@ -140,8 +141,8 @@ def _postgresql(rest: str) -> StorePlace:
     if url is None or not url.database:
         raise InvalidInput(
             f"The history {shown} is no address of a database; write "
-            "postgresql://user@host:5432/database, with special characters of the password as "
-            "%40 and the like."
+            "postgresql://user@host:5432/database, with special characters of the "
+            "password as %40 and the like."
         )
     return StorePlace("postgresql", shown, address=address)
 

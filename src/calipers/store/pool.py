@@ -16,8 +16,8 @@ from calipers.model.labels import (
 from calipers.model.result import HasRows, Plain
 
 JudgeKind = Literal["label", "skip", "note", "final", "undo"]
-"""What a judge does. A final label settles a conflict; an undo is an entry too, as nothing is
-overwritten."""
+"""What a judge does. A final label settles a conflict; an undo is an entry too, as
+nothing is overwritten."""
 PoolChange = Literal["close", "reopen", "delete"]
 """Changes to a whole pool; the log records them too."""
 EntryKind = JudgeKind | PoolChange
@@ -54,7 +54,8 @@ class PoolSettings:
     sample: Draw | None = None
     """Set if the questions are a random sample, in the order of the items."""
     switch: SwitchDraw | None = None
-    """Set if only what differs between two runs is labelled, in the order of the items."""
+    """Set if only what differs between two runs is labelled, in the order of the
+    items."""
 
     @property
     def grades(self) -> Mapping[float, str]:
@@ -101,9 +102,9 @@ class PoolItem:
         >>> len(PoolItem(0, Label("q1", item="c7")).key)
         16
         """
-        one = self.label
+        label = self.label
         words = "\x00".join(
-            f"{part}" for part in (one.query_id, one.item, one.document, one.text)
+            f"{part}" for part in (label.query_id, label.item, label.document, label.text)
         )
         return hashlib.blake2b(
             words.encode("utf-8", "replace"), digest_size=8
@@ -118,8 +119,8 @@ class LabelState:
         self.taken_back: dict[int, LogEntry] = {}
         """Undone entries, by number."""
         self._entries: dict[int, LogEntry] = {}
-        said: dict[int, dict[int, LogEntry]] = {}
-        self._by_kind = {"label": said, "skip": said, "note": {}, "final": {}}
+        answers: dict[int, dict[int, LogEntry]] = {}
+        self._by_kind = {"label": answers, "skip": answers, "note": {}, "final": {}}
         """By item, then by number; labels and skips together."""
         self._by_judge: dict[str, dict[int, LogEntry]] = {}
         self._changed: dict[int, int] = {}
@@ -128,22 +129,24 @@ class LabelState:
 
     def add(self, entries: Iterable[LogEntry]) -> None:
         """Add further entries of the log."""
-        for one in entries:
-            self.last = max(self.last, one.number)
+        for added in entries:
+            self.last = max(self.last, added.number)
             entry = (
-                self._entries.pop(one.undoes or 0, None) if one.kind == "undo" else one
+                self._entries.pop(added.undoes or 0, None)
+                if added.kind == "undo"
+                else added
             )
             if entry is None or entry.kind in CHANGES:
                 continue
             if entry.kind in SAID:
-                self._changed[entry.item] = one.number
+                self._changed[entry.item] = added.number
             about = self._by_kind[entry.kind].setdefault(entry.item, {})
             for stack in (about, self._by_judge.setdefault(entry.judge, {})):
-                if entry is one:
-                    stack[one.number] = one
+                if entry is added:
+                    stack[added.number] = added
                 else:
                     del stack[entry.number]
-            (self._entries if entry is one else self.taken_back)[entry.number] = entry
+            (self._entries if entry is added else self.taken_back)[entry.number] = entry
 
     def _of(self, item: int, kind: str) -> list[LogEntry]:
         """The entries of an item of this kind, oldest first."""
@@ -157,7 +160,7 @@ class LabelState:
 
     def given(self, item: int) -> dict[str, LogEntry]:
         """The current label or skip of each judge."""
-        return {one.judge: one for one in self._of(item, "label")}
+        return {entry.judge: entry for entry in self._of(item, "label")}
 
     def touched(self) -> list[int]:
         """Items with any entry other than a note."""
@@ -166,18 +169,21 @@ class LabelState:
     def labels(self, item: int) -> dict[str, LogEntry]:
         """The current label of each judge.
 
-        A final label that was reopened by a later change still counts as its judge's label.
+        A final label that was reopened by a later change still counts as its judge's
+        label.
         """
-        found = {who: one for who, one in self.given(item).items() if one.kind == "label"}
+        labels = {
+            who: entry for who, entry in self.given(item).items() if entry.kind == "label"
+        }
         if (reopened := self.reopened(item)) is not None:
-            found.setdefault(reopened.judge, reopened)
-        return found
+            labels.setdefault(reopened.judge, reopened)
+        return labels
 
     def people(self, item: int) -> int:
         """How many human judges labelled an item."""
-        given = self.given(item)
+        answers = self.given(item)
         return len(
-            [1 for who in given if given[who].kind == "label" and not is_machine(who)]
+            [1 for who in answers if answers[who].kind == "label" and not is_machine(who)]
         )
 
     def final(self, item: int) -> LogEntry | None:
@@ -202,8 +208,8 @@ class LabelState:
 
     def notes(self, item: int) -> dict[str, str]:
         """The notes on an item, by judge."""
-        said = [*self.given(item).values(), *self._of(item, "note")]
-        return {one.judge: one.note for one in said if one.note}
+        entries = [*self.given(item).values(), *self._of(item, "note")]
+        return {entry.judge: entry.note for entry in entries if entry.note}
 
     def noted(self) -> list[int]:
         """Items with a note."""
@@ -213,10 +219,12 @@ class LabelState:
         """All current entries, by item and judge, each with its note."""
         for item in self._items("label", "note"):
             notes = self.notes(item)
-            held = {one.judge: one for one in self._of(item, "note")} | self.given(item)
+            held = {entry.judge: entry for entry in self._of(item, "note")} | self.given(
+                item
+            )
             yield from ((held[judge], notes.get(judge)) for judge in sorted(held))
         for item in self._items("final"):
-            yield from ((one, one.note) for one in self._of(item, "final")[-1:])
+            yield from ((final, final.note) for final in self._of(item, "final")[-1:])
 
     def latest(self, judge: str) -> LogEntry | None:
         """The entry that an undo takes back: a judge's last one that is neither undone nor final.
@@ -224,7 +232,7 @@ class LabelState:
         A final label decides for everybody, so it is changed only where it is shown.
         """
         mine = reversed(self.of_judge(judge))
-        return next((one for one in mine if one.kind != "final"), None)
+        return next((entry for entry in mine if entry.kind != "final"), None)
 
     def of_judge(self, judge: str) -> list[LogEntry]:
         """A judge's entries that were not undone, oldest first."""
@@ -240,7 +248,8 @@ class PoolInfo(Plain):
     """One row of the list of pools."""
 
     dict_keys: ClassVar[str] = (
-        "name created closed items queries runs labels judged by_machines entries settings"
+        "name created closed items queries runs labels judged by_machines entries "
+        "settings"
     )
 
     name: str

@@ -1,7 +1,8 @@
 """An evaluation as plain values and bytes with checksums, and how to save it atomically.
 
-Contents (scores, queries, results) are stored by their SHA-256, and the rows that describe an
-evaluation carry a checksum, so that a value changed by the disk or another program is detected.
+Contents (scores, queries, results) are stored by their SHA-256, and the rows that
+describe an evaluation carry a checksum, so that a value changed by the disk or another
+program is detected.
 """
 
 import hashlib
@@ -23,8 +24,8 @@ from calipers.store.schema import CONTENT, EVALUATION, PART, SUMMARY, TAG
 
 LONGEST_NAME = 100
 NAME_FORM = (
-    "letters, digits, dots, dashes, underscores and slashes, beginning with a letter or a digit, "
-    f"{LONGEST_NAME} characters at most"
+    "letters, digits, dots, dashes, underscores and slashes, beginning with a letter or "
+    f"a digit, {LONGEST_NAME} characters at most"
 )
 JUDGEMENTS = "judgements"
 """The column with a digest of each query's ground truth."""
@@ -83,7 +84,10 @@ def name_from(words: Iterable[str], longest: int = 90) -> str:
     >>> name_from(["my run (1)", "@nightly"])
     'my-run--1---nightly'
     """
-    plain = (one if one.isalnum() or one in _BETWEEN else "-" for one in "-".join(words))
+    plain = (
+        character if character.isalnum() or character in _BETWEEN else "-"
+        for character in "-".join(words)
+    )
     return "".join(plain).lstrip(_BETWEEN)[:longest] or "runs"
 
 
@@ -93,18 +97,19 @@ def check_tags(tags: Mapping[str, str]) -> dict[str, str]:
     >>> check_tags({"chunk": 400})
     {'chunk': '400'}
     """
-    found = {name: str(value) for name, value in tags.items()}
-    for name, value in found.items():
+    checked = {name: str(value) for name, value in tags.items()}
+    for name, value in checked.items():
         if (
             not _NAME.fullmatch(name)
             or not value.isprintable()
             or not 0 < len(value) <= 1000
         ):
             raise InvalidInput(
-                f"The tag {name[:40]!r}={value[:40]!r} cannot be used; write it as model=e5: the "
-                f"name is made of {NAME_FORM}, the value of 1 to 1,000 printable characters."
+                f"The tag {name[:40]!r}={value[:40]!r} cannot be used; write it as "
+                f"model=e5: the name is made of {NAME_FORM}, the value of 1 to 1,000 "
+                "printable characters."
             )
-    return found
+    return checked
 
 
 def write(store: Store, record: EvaluationRecord) -> None:
@@ -123,7 +128,9 @@ def write(store: Store, record: EvaluationRecord) -> None:
             # A content that is already stored stays.
             kept = dialect.insert(CONTENT).on_conflict_do_nothing()
             connection.execute(kept, {"digest": digest, "bytes": content})
-        summaries = [{"position": i, **one} for i, one in enumerate(record.summaries)]
+        summaries = [
+            {"position": i, **summary} for i, summary in enumerate(record.summaries)
+        ]
         for table, rows in (
             (
                 TAG,
@@ -172,11 +179,12 @@ def _without(row: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name not in names}
 
 
-def check(kept: str, found: str, what: str, place: str) -> None:
+def check(kept: str, computed: str, what: str, place: str) -> None:
     """Refuse a row with a wrong checksum; ``place`` is the history."""
-    if kept != found:
+    if kept != computed:
         raise UnreadableFile(
-            f"The history {place} is damaged: {what} is not as it was saved; put back a copy of it."
+            f"The history {place} is damaged: {what} is not as it was saved; put back a "
+            "copy of it."
         )
 
 
@@ -184,16 +192,16 @@ def sound(function: F) -> F:
     """Decorate a function on a store so that damaged rows raise an UnreadableFile."""
 
     @wraps(function)
-    def checked(store: Any, *args: Any, **given: Any) -> Any:
+    def checked(store: Any, *args: Any, **keywords: Any) -> Any:
         try:
-            return function(store, *args, **given)
+            return function(store, *args, **keywords)
         except CalipersError:
             raise
         except _damage_errors() as error:
             raise UnreadableFile(
                 f"The history {store.place.shown} is damaged: a row cannot be read "
-                f"({type(error).__name__}: {str(error).partition(chr(10))[0]:.80}); put back a "
-                "copy of it."
+                f"({type(error).__name__}: {str(error).partition(chr(10))[0]:.80}); put "
+                "back a copy of it."
             ) from error
 
     return checked  # type: ignore[return-value]

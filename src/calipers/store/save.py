@@ -65,8 +65,8 @@ def save(
     checked = check_tags(tags or {})
     if "run" not in scores.fingerprints:
         raise InvalidInput(
-            "These scores have no fingerprints, by which what was measured is known again; measure "
-            "without fingerprints=False to save them."
+            "These scores have no fingerprints, by which what was measured is known "
+            "again; measure without fingerprints=False to save them."
         )
     searched = None
     if corpus is not None:
@@ -118,8 +118,9 @@ def record_of(
 ) -> EvaluationRecord:
     """The record of an evaluation.
 
-    With the ``ground_truth``, later changes of judgements can be detected; with the ``run`` too,
-    the results are saved. ``corpus`` is the fingerprint of what was searched.
+    With the ``ground_truth``, later changes of judgements can be detected; with the
+    ``run`` too, the results are saved. ``corpus`` is the fingerprint of what was
+    searched.
     """
     git = git or GitState()
     row = {
@@ -277,7 +278,8 @@ def _listing(run: Run, scores: Scores, depth: int) -> tuple[bytes, pl.DataFrame 
     nothing = pl.DataFrame(
         schema={name: RUN_SCHEMA[name] for name in ("query", "rank", "item")}
     )
-    # In one piece: the same table gives the same bytes, so that the history stores it once.
+    # In one piece: the same table gives the same bytes, so that the history stores it
+    # once.
     results = pl.concat(tuple(listed()) or (nothing,), rechunk=True)
     return pack(results), pl.DataFrame(
         {"text": list(rows)}, {"text": pl.String}

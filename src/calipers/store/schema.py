@@ -30,7 +30,8 @@ EVALUATION = Table(
     Column("number", Integer, primary_key=True),
     Column("id", String(16), nullable=False, unique=True),
     Column("name", String(100), nullable=False),
-    # UTC as 2026-01-31T06:00:00.000000Z: readable, sorts as it reads, the same in every database.
+    # UTC as 2026-01-31T06:00:00.000000Z: readable, sorts as it reads, the same in every
+    # database.
     Column("saved", String(27), nullable=False),
     Column("calipers", String(40), nullable=False),
     Column("git_commit", String(64)),
@@ -42,7 +43,8 @@ EVALUATION = Table(
     Column("corpus", String(64)),
     # Facts of the result, as JSON.
     Column("facts", Text, nullable=False),
-    # Two parts: over the other columns and the tags; over the facts and the digests of the parts.
+    # Two parts: over the other columns and the tags; over the facts and the digests of
+    # the parts.
     Column("checksum", String(32), nullable=False),
 )
 
@@ -113,8 +115,8 @@ POOL = Table(
     Column("created", String(27), nullable=False),
     # PoolSettings as JSON; fixed when the pool is created.
     Column("settings", Text, nullable=False),
-    # Grows whenever its content changes or it is closed or reopened, so that a reader of the log
-    # notices that its copy in memory is out of date.
+    # Grows whenever its content changes or it is closed or reopened, so that a reader of
+    # the log notices that its copy in memory is out of date.
     Column("version", Integer, nullable=False, server_default="0"),
     # Fingerprints of its runs, its ground truth and its items at creation, as JSON.
     Column("made_of", Text, nullable=False),
@@ -125,8 +127,8 @@ POOL = Table(
     Column("queries", Integer, nullable=False),
 )
 
-# The items, the results of the runs and the earlier ground truth. Stored as bytes, because texts
-# of a corpus may contain characters that a database refuses.
+# The items, the results of the runs and the earlier ground truth. Stored as bytes,
+# because texts of a corpus may contain characters that a database refuses.
 POOL_CONTENT = Table(
     "calipers_pool_content",
     METADATA,

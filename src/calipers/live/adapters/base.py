@@ -74,15 +74,15 @@ class Secrets:
         'the server said: *** is not valid'
         """
 
-        def value(found: re.Match[str]) -> str:
-            if found[1]:
+        def value(match: re.Match[str]) -> str:
+            if match[1]:
                 return "$"
-            name = found[2] or found[3]
+            name = match[2] or match[3]
             known = self._environment.get(name)
             if known is None:
                 raise InvalidInput(
-                    f"The environment variable {name} is not set, and {where} needs it; set it "
-                    f"(export {name}=…), or write $$ for a plain dollar."
+                    f"The environment variable {name} is not set, and {where} needs it; "
+                    f"set it (export {name}=…), or write $$ for a plain dollar."
                 )
             self.add(known)
             return known
@@ -91,7 +91,8 @@ class Secrets:
 
     def redact(self, text: str) -> str:
         """The text of an error with every secret replaced."""
-        # A user's own code may put a key from its environment into the message of an error.
+        # A user's own code may put a key from its environment into the message of an
+        # error.
         guessed = (
             value
             for name, value in self._environment.items()
@@ -124,8 +125,8 @@ def secrets_in(value: object) -> Secrets:
     secrets = Secrets()
     left = [value]
     while left:
-        one = left.pop()
-        for name, inner in one.items() if isinstance(one, Mapping) else ():
+        current = left.pop()
+        for name, inner in current.items() if isinstance(current, Mapping) else ():
             if LOOKS_SECRET.search(str(name)) and isinstance(inner, str | int | float):
                 secrets.add(str(inner))
             else:
@@ -151,16 +152,16 @@ def without_secrets(value: object) -> object:
     {'q': '{query}', 'api_key': '***'}
     """
     if isinstance(value, Mapping):
-        return {name: shown_value(str(name), one) for name, one in value.items()}
+        return {name: shown_value(str(name), member) for name, member in value.items()}
     if isinstance(value, list | tuple):
-        return [without_secrets(one) for one in value]
+        return [without_secrets(member) for member in value]
     return value
 
 
 def settings_of(name: str, layout: Layout, **about: object) -> dict[str, object]:
     """Settings that decide a retriever's answers, for the run record; unset ones are left out."""
-    given = {key: without_secrets(value) for key, value in about.items() if value}
-    return {"retriever": name, **given, **layout.to_dict()}
+    shown = {key: without_secrets(value) for key, value in about.items() if value}
+    return {"retriever": name, **shown, **layout.to_dict()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +171,8 @@ class Retriever:
     name: str
     """For messages and for the name of the run; holds no secret."""
     settings: Mapping[str, object]
-    """Settings that decide its answers, without secrets; other settings make another run."""
+    """Settings that decide its answers, without secrets; other settings make another
+    run."""
     open: Callable[[], Session]
     code: Mapping[str, str] = field(default_factory=dict)
     """The fingerprint of each of its source files, where known (``code.code_of``)."""

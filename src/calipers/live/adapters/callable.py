@@ -75,9 +75,9 @@ def name_of(function: object) -> str:
 
 def _plain(value: object) -> object:
     if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): _plain(member) for key, member in value.items()}
     if isinstance(value, list):
-        return [_plain(one) for one in value]
+        return [_plain(member) for member in value]
     if value is None or isinstance(value, str | int | float | bool):
         return value
     return name_of(value) if callable(value) else type(value).__qualname__
@@ -88,29 +88,29 @@ class _Session(Session):
     call: Call
 
     def ask(self, question: Question, k: int, timeout: float | None) -> object:
-        found = self.call(question.text, k)
-        if type(found) is list:
-            return found
-        if inspect.isawaitable(found):
-            found = _wait_for(_awaited(found), timeout)
+        answer = self.call(question.text, k)
+        if type(answer) is list:
+            return answer
+        if inspect.isawaitable(answer):
+            answer = _wait_for(_awaited(answer), timeout)
         # Consumed here, so that its time is counted.
-        if isinstance(found, AsyncIterable):
-            return _wait_for(_collected(found, k), timeout)
-        if isinstance(found, Iterator):
-            return list(islice(found, k))
-        return found
+        if isinstance(answer, AsyncIterable):
+            return _wait_for(_collected(answer, k), timeout)
+        if isinstance(answer, Iterator):
+            return list(islice(answer, k))
+        return answer
 
 
-async def _awaited(found: Awaitable[object]) -> object:
+async def _awaited(answer: Awaitable[object]) -> object:
     """The value that is waited for, as a coroutine."""
-    return await found
+    return await answer
 
 
-async def _collected(found: AsyncIterable[object], most: int) -> list[object]:
+async def _collected(answer: AsyncIterable[object], most: int) -> list[object]:
     """The first values of an async generator."""
     some: list[object] = []
-    async for one in found:
-        some.append(one)
+    async for result in answer:
+        some.append(result)
         if len(some) >= most:
             break
     return some
@@ -126,12 +126,12 @@ def _loop(process: int) -> "asyncio.AbstractEventLoop":  # noqa: ARG001 - a fork
     return loop
 
 
-def _wait_for(found: Coroutine[object, object, object], timeout: float | None) -> object:
+def _wait_for(answer: Coroutine[object, object, object], timeout: float | None) -> object:
     import asyncio
 
     with _STARTING:
         loop = _loop(os.getpid())
-    future = asyncio.run_coroutine_threadsafe(found, loop)
+    future = asyncio.run_coroutine_threadsafe(answer, loop)
     try:
         return future.result(timeout)
     except TimeoutError:
@@ -152,24 +152,29 @@ def _caller(
     except (TypeError, ValueError):
         return lambda query, k: function(query, k, **params)
     known = signature.parameters
-    kinds = {one.kind for one in known.values()}
+    kinds = {parameter.kind for parameter in known.values()}
     for param in params:
         if param not in known and inspect.Parameter.VAR_KEYWORD not in kinds:
             raise InvalidInput(
-                f"{name}{signature} takes no parameter {param!r}; it takes {', '.join(known)}."
+                f"{name}{signature} takes no parameter {param!r}; it takes "
+                f"{', '.join(known)}."
             )
-    free = [one for one in known.values() if one.name not in params]
-    by_name = {one.name for one in free if one.kind is not one.POSITIONAL_ONLY}
+    free = [parameter for parameter in known.values() if parameter.name not in params]
+    by_name = {
+        parameter.name
+        for parameter in free
+        if parameter.kind is not parameter.POSITIONAL_ONLY
+    }
     placed = [
-        one
-        for one in free
-        if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
+        parameter
+        for parameter in free
+        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
     ]
-    k_name = next((one for one in K_NAMES if one in by_name), None)
+    k_name = next((name for name in K_NAMES if name in by_name), None)
     ways: list[Way] = []
     if k_name is not None:
         ways.append(lambda query, k: ((query,), {k_name: k, **params}))
-    needed = sum(one.default is one.empty for one in placed)
+    needed = sum(parameter.default is parameter.empty for parameter in placed)
     if needed >= 2 or inspect.Parameter.VAR_POSITIONAL in kinds:
         ways.append(lambda query, k: ((query, k), params))
     # Some functions fix k themselves.
@@ -187,6 +192,6 @@ def _caller(
 
         return call
     raise InvalidInput(
-        f"{name}{signature} cannot be called as a retriever; it must take (query, k) or (query), "
-        "with a default for everything else."
+        f"{name}{signature} cannot be called as a retriever; it must take (query, k) or "
+        "(query), with a default for everything else."
     )

@@ -1,13 +1,14 @@
 """A command as a retriever: it reads questions as JSON lines and answers each with one line.
 
-Each worker starts the command once and keeps it running. It reads
-``{"id": "q1", "query": "Who wrote it?", "k": 20}`` from standard input, writes one line such as
-``{"id": "q1", "retrieved": ["c2", "c1"]}`` to standard output, and waits for the next question.
-The list may have any shape that a function may return.
+Each worker starts the command once and keeps it running. It reads ``{"id": "q1", "query":
+"Who wrote it?", "k": 20}`` from standard input, writes one line such as ``{"id": "q1",
+"retrieved": ["c2", "c1"]}`` to standard output, and waits for the next question. The list
+may have any shape that a function may return.
 
-The ``id`` ties an answer to its question. Without it only the order does, and one line too many
-gives every later question its neighbour's answer. So the first line that cannot belong to a
-question stops the run, and answers that came without an id are then not trusted.
+The ``id`` ties an answer to its question. Without it only the order does, and one line
+too many gives every later question its neighbour's answer. So the first line that cannot
+belong to a question stops the run, and answers that came without an id are then not
+trusted.
 """
 
 import contextlib
@@ -51,8 +52,8 @@ MOST_WAITING = 64
 PATIENCE_SECONDS = 2.0
 """How long a command may take to exit once its input is closed."""
 ONE_LINE = (
-    "A search command writes one line of JSON for each question and nothing else to standard "
-    "output; print everything else to standard error"
+    "A search command writes one line of JSON for each question and nothing else to "
+    "standard output; print everything else to standard error"
 )
 WITHOUT_ID = (
     "The answer does not repeat the id of its question, so only its order ties it to one; answer "
@@ -65,7 +66,8 @@ class _Trust:
     """What all processes of one command have shown so far."""
 
     without_id: bool = False
-    """Whether an answer came without the id of its question, and stands on its order alone."""
+    """Whether an answer came without the id of its question, and stands on its order
+    alone."""
 
     def remark(self) -> str | None:
         """What ``--check`` says about the ids."""
@@ -100,7 +102,8 @@ def words_of(line: str, example: str) -> list[str]:
         words = split_line(line)
     except ValueError as error:
         raise InvalidInput(
-            f"The command {line!r:.80} cannot be read: {error}; close every quotation mark."
+            f"The command {line!r:.80} cannot be read: {error}; close every quotation "
+            "mark."
         ) from None
     if not words:
         raise InvalidInput(
@@ -202,8 +205,8 @@ class _Session(Session):
         except OSError as error:
             raise AskFailed(
                 "command",
-                f"the command {self.arguments[0]!r} cannot be started: {error.strerror}; give the "
-                "path of a program that exists and may be run",
+                f"the command {self.arguments[0]!r} cannot be started: {error.strerror}; "
+                "give the path of a program that exists and may be run",
                 hopeless=True,
             ) from error
         lines = threading.Thread(
@@ -260,8 +263,8 @@ class _Session(Session):
             self._end(kill=True)
             raise AskFailed(
                 "timeout",
-                f"no line within {timeout:g} s; does the command flush its output after each "
-                "line, and is that time enough for it to start?",
+                f"no line within {timeout:g} s; does the command flush its output after "
+                "each line, and is that time enough for it to start?",
                 # If no line ever came, none will.
                 retry=self.answered,
                 hopeless=not self.answered,

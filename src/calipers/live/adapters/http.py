@@ -1,8 +1,8 @@
 """An HTTP endpoint as a retriever, using only the standard library.
 
-http.client keeps one connection per worker open, which is all that is needed. Redirects are not
-followed, so that a header with a key is never sent to another address. A proxy that the
-environment sets for the address (HTTPS_PROXY) is used.
+http.client keeps one connection per worker open, which is all that is needed. Redirects
+are not followed, so that a header with a key is never sent to another address. A proxy
+that the environment sets for the address (HTTPS_PROXY) is used.
 """
 
 import base64
@@ -100,8 +100,8 @@ def read_address(
         port = 0
     if port == 0 or not parts.hostname:
         raise InvalidInput(
-            f"The address {shown_address(written)} cannot be read, or names no host; write it as "
-            "http://host:port/path."
+            f"The address {shown_address(written)} cannot be read, or names no host; "
+            "write it as http://host:port/path."
         )
     sent = _headers(headers, secrets)
     if parts.username is not None:
@@ -133,7 +133,8 @@ def shown_address(address: str) -> str:
     before, marker, after = address.partition("://")
     host, slash, path = after.partition("/")
     path, question, query = path.partition("?")
-    # Each on its own: a parameter may occur twice, and another value is another retriever.
+    # Each on its own: a parameter may occur twice, and another value is another
+    # retriever.
     kept = "&".join(
         f"{name}{equals}{value if value.startswith('$') else shown_value(name, value)}"
         for name, equals, value in (piece.partition("=") for piece in query.split("&"))
@@ -141,18 +142,18 @@ def shown_address(address: str) -> str:
     return f"{before}{marker}{host.rpartition('@')[2]}{slash}{path}{question}{kept}"
 
 
-def _headers(given: Mapping[str, str], secrets: Secrets) -> dict[str, str]:
+def _headers(headers: Mapping[str, str], secrets: Secrets) -> dict[str, str]:
     sent = {"Accept": "application/json", "User-Agent": "calipers"}
-    for name, text in given.items():
+    for name, text in headers.items():
         value = secrets.expand(str(text), f"the header {name!r}").strip()
         if (
-            any(ord(one) < 32 for one in f"{name}{value}")
+            any(ord(character) < 32 for character in f"{name}{value}")
             or not name.strip()
             or ":" in name
         ):
             raise InvalidInput(
-                f"The header {name!r} cannot be sent: its name or value holds a line break or a "
-                "control character; write it as 'Name: value'."
+                f"The header {name!r} cannot be sent: its name or value holds a line "
+                "break or a control character; write it as 'Name: value'."
             )
         if name.lower() not in HARMLESS_HEADERS:
             secrets.add(value, value.rpartition(" ")[2])
@@ -169,15 +170,15 @@ class RequestTemplate:
     value: object
 
     @classmethod
-    def read(cls, given: object, secrets: Secrets) -> Self:
+    def read(cls, template: object, secrets: Secrets) -> Self:
         """A template from JSON text, or from the value itself."""
-        source = given
-        if isinstance(given, str | bytes):
+        source = template
+        if isinstance(template, str | bytes):
             try:
-                source = msgspec.json.decode(given)
+                source = msgspec.json.decode(template)
             except (msgspec.DecodeError, RecursionError) as error:
                 raise InvalidInput(
-                    f"The request is not JSON ({error}): {given!r:.80}; write it as "
+                    f"The request is not JSON ({error}): {template!r:.80}; write it as "
                     '\'{"q": "{query}", "k": "{k}"}\'.'
                 ) from None
         texts: list[str] = []
@@ -192,7 +193,7 @@ class RequestTemplate:
         value = _mapped(source, expanded)
         if not any(QUERY in text for text in texts):
             raise InvalidInput(
-                f"The request {given!r:.80} does not say where the question goes; put "
+                f"The request {template!r:.80} does not say where the question goes; put "
                 '"{query}" into one of its texts.'
             )
         return cls(source, value)
@@ -205,7 +206,8 @@ class RequestTemplate:
         """
 
         def fill(text: str, _: str) -> str | int:
-            # Alone it becomes a number, as a server expects; inside a string it becomes digits.
+            # Alone it becomes a number, as a server expects; inside a string it becomes
+            # digits.
             return k if text == K else text.replace(K, str(k)).replace(QUERY, query)
 
         return _mapped(self.value, fill)
@@ -218,9 +220,9 @@ def _mapped(
     if isinstance(value, str):
         return change(value, name)
     if isinstance(value, dict):
-        return {key: _mapped(one, change, str(key)) for key, one in value.items()}
+        return {key: _mapped(member, change, str(key)) for key, member in value.items()}
     return (
-        [_mapped(one, change, name) for one in value]
+        [_mapped(member, change, name) for member in value]
         if isinstance(value, list)
         else value
     )
@@ -235,7 +237,7 @@ def fill_address(text: str, query: str, k: int) -> str:
     values = {QUERY: query, K: str(k)}
     # One pass, so that a question with {k} in it stays as it is.
     filled = _PLACE.sub(
-        lambda found: quote(values[found[0]], safe="", errors="replace"), text
+        lambda match: quote(values[match[0]], safe="", errors="replace"), text
     )
     return quote(filled, safe="%/?&=:@!$'()*+,;~[]-._")
 
@@ -251,8 +253,8 @@ def _proxy_for(
     proxy = urlsplit(named if "://" in named else f"http://{named}")
     if proxy.scheme != "http" or not proxy.hostname:
         raise InvalidInput(
-            f"The proxy in {parts.scheme.upper()}_PROXY cannot be asked; give one such as "
-            f"http://proxy:3128, or name {host} in NO_PROXY to ask it directly."
+            f"The proxy in {parts.scheme.upper()}_PROXY cannot be asked; give one such "
+            f"as http://proxy:3128, or name {host} in NO_PROXY to ask it directly."
         )
     return proxy, {
         "Proxy-Authorization": _basic(proxy, secrets)
@@ -329,7 +331,8 @@ class _Session(Session):
         except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError):
             if not reused:
                 raise
-            # A server may close a connection that was idle; the question never reached it.
+            # A server may close a connection that was idle; the question never reached
+            # it.
             self.close()
             response = self._send(*request)
         content = bytearray()
@@ -373,8 +376,8 @@ def _check_status(response: http.client.HTTPResponse, content: bytes) -> None:
     if 300 <= status < 400:
         raise AskFailed(
             "redirect",
-            f"the address answers {status} and points to {headers.get('Location')!r}; redirects "
-            "are not followed, give the final address",
+            f"the address answers {status} and points to {headers.get('Location')!r}; "
+            "redirects are not followed, give the final address",
             hopeless=True,
         )
     raise AskFailed(
@@ -400,8 +403,8 @@ def _explained(error: Exception, parts: SplitResult) -> AskFailed:
         why = getattr(error, "verify_message", None) or error.reason
         return AskFailed(
             "tls",
-            f"{place} cannot be trusted, or does not speak TLS ({why}); name the file of its "
-            "authority in the environment variable SSL_CERT_FILE, or write http://",
+            f"{place} cannot be trusted, or does not speak TLS ({why}); name the file of "
+            "its authority in the environment variable SSL_CERT_FILE, or write http://",
             hopeless=True,
         )
     lost = (ConnectionResetError, ConnectionAbortedError, BrokenPipeError)

@@ -1,7 +1,7 @@
 """The search tool of an MCP server as a retriever: over a command's pipes, or over HTTP.
 
-The official library speaks the protocol. Every worker has its own connection. A server's standard
-error is kept for error messages and never printed.
+The official library speaks the protocol. Every worker has its own connection. A server's
+standard error is kept for error messages and never printed.
 """
 
 import logging
@@ -91,16 +91,18 @@ def from_mcp(
 ) -> Retriever:
     """A retriever that is a tool of an MCP server: ``command#tool`` or ``http://host/mcp#tool``.
 
-    The arguments for the question and for the number of results are found in the tool's schema, or
-    ``request`` says all arguments.
+    The arguments for the question and for the number of results are found in the tool's
+    schema, or ``request`` says all arguments.
     """
     try:
         import mcp  # noqa: F401 - the official library: missing, it must fail before any question
     except ImportError:
         raise MissingExtra(
-            f"A tool of an MCP server needs the library mcp 2 or newer: {pip_install('mcp')}"
+            "A tool of an MCP server needs the library mcp 2 or newer: "
+            f"{pip_install('mcp')}"
         ) from None
-    # The library logs the server's own text, which is only for users who configure logging.
+    # The library logs the server's own text, which is only for users who configure
+    # logging.
     logging.getLogger("mcp").addHandler(logging.NullHandler())
     place, _, tool = target.partition("#")
     layout = layout or Layout()
@@ -189,7 +191,8 @@ class _Session(Session):
             else:
                 self.connection = stack.pop_all()
         if unusable is not None:
-            # Raised once the server is closed: on its way out it would be wrapped in a group.
+            # Raised once the server is closed: on its way out it would be wrapped in a
+            # group.
             raise unusable
 
     def ask(self, question: Question, k: int, timeout: float | None) -> object:
@@ -234,7 +237,7 @@ class _Session(Session):
 
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
-        lines = b" / ".join(b" ".join(one.split()) for one in self.stderr if one)
+        lines = b" / ".join(b" ".join(line.split()) for line in self.stderr if line)
         heard = f"; its last words: {beginning(lines, 300)}" if lines else ""
         failed = explain(error)
         if not isinstance(error, MCPError):
@@ -248,8 +251,8 @@ class _Session(Session):
             )
         # Its code is not an HTTP status, whatever the number.
         why = beginning(" ".join(said_by(error).split()), 300) + heard
-        said = f"the server answered with error {error.code}: {why}"
-        return AskFailed("mcp", said, hopeless=hopeless)
+        message = f"the server answered with error {error.code}: {why}"
+        return AskFailed("mcp", message, hopeless=hopeless)
 
 
 async def _by_pipes(
@@ -278,7 +281,8 @@ async def _by_http(
     import httpx2
     from mcp.client.streamable_http import streamable_http_client
 
-    # Redirects are not followed: a key goes to no other address. The library sets the content type.
+    # Redirects are not followed: a key goes to no other address. The library sets the
+    # content type.
     sent = {name: value for name, value in headers.items() if name != "Accept"}
     client = await stack.enter_async_context(
         httpx2.AsyncClient(headers=sent, timeout=None)
@@ -331,7 +335,7 @@ def read_result(result: Any, paths: bool = False) -> object:
 
     With ``paths`` the caller's own paths find them later.
     """
-    texts = [one.text for one in result.content if one.type == "text"]
+    texts = [content.text for content in result.content if content.type == "text"]
     if result.is_error:
         sentence = beginning(" ".join(" ".join(texts).split()), 300)
         raise AskFailed("tool error", sentence or "the tool failed, and gives no reason")
@@ -339,30 +343,33 @@ def read_result(result: Any, paths: bool = False) -> object:
     if isinstance(structured, dict) and list(structured) == ["result"]:
         # Servers wrap values that are not objects like this, JSON text included.
         structured = structured["result"]
-    found = [_decoded(structured) if isinstance(structured, str) else structured]
+    answers = [_decoded(structured) if isinstance(structured, str) else structured]
     decoded = [_decoded(text) for text in texts]
     if decoded and None not in decoded:
-        found.append(decoded if len(decoded) > 1 else decoded[0])
+        answers.append(decoded if len(decoded) > 1 else decoded[0])
     kinds = ("resource", "resource_link")
-    found.append([_resource(one) for one in result.content if one.type in kinds] or None)
-    found = [one for one in found if one is not None]
-    if paths and found:
-        return found[0]
-    readable = [one for one in map(_listed, found) if one is not None]
+    answers.append(
+        [_resource(content) for content in result.content if content.type in kinds]
+        or None
+    )
+    answers = [answer for answer in answers if answer is not None]
+    if paths and answers:
+        return answers[0]
+    readable = [listed for listed in map(_listed, answers) if listed is not None]
     if readable:
-        return next((one for one in readable if one), readable[0])
+        return next((listed for listed in readable if listed), readable[0])
     # A value without a list gets its error message later.
-    return found[0] if found else [{"text": text} for text in texts if text.strip()]
+    return answers[0] if answers else [{"text": text} for text in texts if text.strip()]
 
 
-def _listed(found: object) -> Sequence[object] | object:
+def _listed(answer: object) -> Sequence[object] | object:
     """The results in an answer, also a single one; None if it holds no list."""
-    if isinstance(found, dict) and any(name in found for name in ALONE):
-        holds_list = any(isinstance(found.get(n), list | dict) for n in ("ids", *LISTS))
+    if isinstance(answer, dict) and any(name in answer for name in ALONE):
+        holds_list = any(isinstance(answer.get(n), list | dict) for n in ("ids", *LISTS))
         if not holds_list:
-            return [found]
+            return [answer]
     try:
-        return found if results_in(found) else []
+        return answer if results_in(answer) else []
     except BadDocument:
         return None
 

@@ -21,8 +21,8 @@ from calipers.live.code import code_of, file_named, file_of, local_files, reload
 from calipers.words import did_you_mean
 
 FORMS = (
-    "an address (http://host/search?q={query}&k={k}), a command (cmd:./search), a tool of an MCP "
-    "server (mcp:COMMAND#TOOL, mcp:http://host/mcp#TOOL), a Python function "
+    "an address (http://host/search?q={query}&k={k}), a command (cmd:./search), a tool "
+    "of an MCP server (mcp:COMMAND#TOOL, mcp:http://host/mcp#TOOL), a Python function "
     "(package.module:function or file.py:function), or word matching (words:FOLDER)"
 )
 
@@ -36,7 +36,8 @@ METHODS = (
     "aget_relevant_documents",
     "asearch",
 )
-"""Methods that are called with a question, the first that an object has; async ones last."""
+"""Methods that are called with a question, the first that an object has; async ones
+last."""
 MOST_METHODS = 8
 """Methods that a sentence names."""
 
@@ -47,12 +48,13 @@ KINDS: dict[str, tuple[str, str, tuple[str, ...], str]] = {
     "mcp:": ("adapters.mcp", "from_mcp", ("request", "headers"), "a tool of MCP"),
     "words:": ("word_matching", "from_words", (), "word matching"),
 }
-"""How a text begins, what makes a retriever of it, the options that it takes, and its name."""
+"""How a text begins, what makes a retriever of it, the options that it takes, and its
+name."""
 
 
 def as_retriever(value: object, **options: Any) -> Retriever:
     """Return the retriever that a text names or an object provides."""
-    options = {name: one for name, one in options.items() if one is not None}
+    options = {name: option for name, option in options.items() if option is not None}
     if isinstance(value, Retriever):
         _check(options, (), "a retriever")
         return value
@@ -64,14 +66,15 @@ def as_retriever(value: object, **options: Any) -> Retriever:
         if f"{scheme}:" in KINDS:
             place, make, takes, what = KINDS[f"{scheme}:"]
             _check(options, takes, what)
-            # Imported lazily: the network modules take longer to load than a small evaluation.
-            made = getattr(importlib.import_module(f"calipers.live.{place}"), make)
+            # Imported lazily: the network modules take longer to load than a small
+            # evaluation.
+            maker = getattr(importlib.import_module(f"calipers.live.{place}"), make)
             named = value if scheme.startswith("http") else target
-            return cast("Retriever", made(named, layout=layout, **options))
+            return cast("Retriever", maker(named, layout=layout, **options))
         if scheme in plugins.declared(plugins.RETRIEVERS):
             return _from_plugin(scheme, target, layout, options)
-        found, module = load_target(value)
-        return _from_object(found, layout, options, value, code_of(found, module))
+        loaded, module = load_target(value)
+        return _from_object(loaded, layout, options, value, code_of(loaded, module))
     return _from_object(value, layout, options, None, code_of(value))
 
 
@@ -82,17 +85,18 @@ def _from_plugin(
     name = f"{scheme}:{target}" if target else scheme
     make = plugins.load(plugins.RETRIEVERS, scheme)
     try:
-        made = make(target) if make is not None else None
-        if made is None:
+        retriever = make(target) if make is not None else None
+        if retriever is None:
             raise ValueError("it gives nothing")
     except Exception as error:
         raise InvalidInput(
-            f"The retriever {name!r} cannot be made: its plug-in raises {type(error).__name__}: "
-            f"{Secrets().redact(said_by(error))[:300]}; check what stands after the colon."
+            f"The retriever {name!r} cannot be made: its plug-in raises "
+            f"{type(error).__name__}: {Secrets().redact(said_by(error))[:300]}; check "
+            "what stands after the colon."
         ) from error
-    if isinstance(made, Retriever):
-        return as_retriever(made, **options)
-    return _from_object(made, layout, options, name, code_of(made))
+    if isinstance(retriever, Retriever):
+        return as_retriever(retriever, **options)
+    return _from_object(retriever, layout, options, name, code_of(retriever))
 
 
 def _from_object(
@@ -131,19 +135,20 @@ def _cannot_be_asked(value: object, name: str | None) -> str:
     ]
     advice = (
         "give a function of (query, k) that returns what the client answers, such as "
-        "lambda query, k: store.similarity_search_with_score(query, k=k), or a text that names one."
+        "lambda query, k: store.similarity_search_with_score(query, k=k), or a text that "
+        "names one."
     )
     if own and not isinstance(
         value, str | bytes | int | float | complex | Mapping | list | tuple
     ):
         some = ", ".join(own[:MOST_METHODS]) + (", …" if len(own) > MOST_METHODS else "")
         advice = (
-            f"pass one of its methods ({some}) or a function of (query, k) that calls one, such as "
-            f"lambda query, k: {kind.lower()}.{own[0]}(query)."
+            f"pass one of its methods ({some}) or a function of (query, k) that calls "
+            f"one, such as lambda query, k: {kind.lower()}.{own[0]}(query)."
         )
     return (
-        f"{name or 'The retriever'} is a {kind}, which Calipers does not know how to ask: it has "
-        f"none of the methods {', '.join(METHODS[:4])}; {advice}"
+        f"{name or 'The retriever'} is a {kind}, which Calipers does not know how to "
+        f"ask: it has none of the methods {', '.join(METHODS[:4])}; {advice}"
     )
 
 
@@ -169,11 +174,11 @@ def load_target(target: str) -> tuple[Any, ModuleType]:
     except InvalidInput:
         raise
     except ModuleNotFoundError as error:
-        beside = [one.stem for one in folder.glob("*.py")]
+        beside = [file.stem for file in folder.glob("*.py")]
         raise InvalidInput(
-            f"The retriever {target!r} cannot be loaded: there is no module {error.name!r} here or "
-            "among the installed ones; run from the folder that holds it, or install it."
-            f"{did_you_mean(error.name or place, beside)}"
+            f"The retriever {target!r} cannot be loaded: there is no module "
+            f"{error.name!r} here or among the installed ones; run from the folder that "
+            f"holds it, or install it.{did_you_mean(error.name or place, beside)}"
         ) from None
     except (
         Exception,
@@ -184,20 +189,20 @@ def load_target(target: str) -> tuple[Any, ModuleType]:
             f"{Secrets().redact(said_by(error))[:300]} while it is imported; repair it first (what "
             'runs as a program goes under `if __name__ == "__main__":`).'
         ) from error
-    found: object = module
+    value: object = module
     for part in attribute.split("."):
-        if not hasattr(found, part):
+        if not hasattr(value, part):
             names = [
                 name
-                for name in getattr(found, "__dict__", ())
+                for name in getattr(value, "__dict__", ())
                 if not name.startswith("_")
             ]
             raise InvalidInput(
-                f"There is no {attribute!r} in {place}; it has {', '.join(names[:8]) or 'nothing'}."
-                f"{did_you_mean(part, names)}"
+                f"There is no {attribute!r} in {place}; it has "
+                f"{', '.join(names[:8]) or 'nothing'}.{did_you_mean(part, names)}"
             )
-        found = getattr(found, part)
-    return found, module
+        value = getattr(value, part)
+    return value, module
 
 
 def _from_module(name: str) -> ModuleType:
@@ -211,7 +216,8 @@ def _from_module(name: str) -> ModuleType:
 def _from_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise InvalidInput(f"There is no file {path}; check the path of the retriever.")
-    # Two files of the same name, such as old/search.py and new/search.py, are two modules.
+    # Two files of the same name, such as old/search.py and new/search.py, are two
+    # modules.
     suffix = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]
     name = f"calipers_retriever_{path.stem}_{suffix}"
     spec = importlib.util.spec_from_file_location(name, path)
@@ -226,18 +232,18 @@ def _from_file(path: Path) -> ModuleType:
 def _users_modules(folder: Path) -> Iterator[None]:
     """Let a file import its neighbours, and keep those modules from everything else.
 
-    old/search.py and new/search.py may each import their own helper.py. The second must not get
-    that of the first, or its numbers would be wrong. A neighbour named html.py or rich.py is
-    unloaded again, because our libraries need the real module.
+    old/search.py and new/search.py may each import their own helper.py. The second must
+    not get that of the first, or its numbers would be wrong. A neighbour named html.py or
+    rich.py is unloaded again, because our libraries need the real module.
     """
     path = list(sys.path)
-    known = tuple(f"{one}{os.sep}" for one in _FOLDERS)
+    known = tuple(f"{known_folder}{os.sep}" for known_folder in _FOLDERS)
     is_there = str(folder) in path or ("" in path and folder == Path.cwd())
     is_there = _FOLDERS.setdefault(folder, is_there)
     # Nothing can be imported from a folder that cannot be listed.
     here: set[str] = set()
     with suppress(OSError):
-        here = {one.stem for one in folder.iterdir()}
+        here = {entry.stem for entry in folder.iterdir()}
     for name, module in list(sys.modules.items()):
         # Thousands of modules may be loaded, and checking each on disk is slow.
         place = (
@@ -272,7 +278,8 @@ def add_to_path(folder: Path) -> None:
 
 
 _FOLDERS: dict[Path, bool] = {}
-"""Folders that retrievers were loaded from, and whether they were on the import path before."""
+"""Folders that retrievers were loaded from, and whether they were on the import path
+before."""
 
 
 def _check(options: Mapping[str, object], allowed: tuple[str, ...], what: str) -> None:

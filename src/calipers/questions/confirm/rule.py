@@ -1,13 +1,14 @@
 """One look at the sealed queries: is the new run better, within the error of one look?
 
-The looks share the error equally, so that timing never matters. Each is the two-sided paired test
-of `compare` at 0.7 of error / looks. A false "better" has half of that; the rest is reserved for
-skewed differences, for which tests on few queries are too optimistic (in simulated tuning,
-one-sided tests at error / looks confirmed 7% instead of 5%, and two-sided ones 6%).
+The looks share the error equally, so that timing never matters. Each is the two-sided
+paired test of `compare` at 0.7 of error / looks. A false "better" has half of that; the
+rest is reserved for skewed differences, for which tests on few queries are too optimistic
+(in simulated tuning, one-sided tests at error / looks confirmed 7% instead of 5%, and
+two-sided ones 6%).
 
-By the union bound this is valid however the runs were chosen, even if a tuner reads every answer:
-before a first false confirmation all answers are "not confirmed", without any number. A number
-would show the tuner which way the sealed queries lean.
+By the union bound this is valid however the runs were chosen, even if a tuner reads every
+answer: before a first false confirmation all answers are "not confirmed", without any
+number. A number would show the tuner which way the sealed queries lean.
 """
 
 import hashlib
@@ -99,54 +100,54 @@ def take_a_look(
     """Return the recorded answer, or take a new look and record it before answering."""
     if sealed is None:
         raise InvalidInput(
-            "No sealed queries are named; give --sealed FILE (sealed= in Python), or set sealed "
-            "in calipers.toml. `calipers seal` makes them."
+            "No sealed queries are named; give --sealed FILE (sealed= in Python), or set "
+            "sealed in calipers.toml. `calipers seal` makes them."
         )
-    asked = parse(metric)
-    if len(asked) != 1:
+    metrics = parse(metric)
+    if len(metrics) != 1:
         raise InvalidInput(
-            f"{len(asked)} metrics are asked about ({metric}), and a look is one question; name "
-            "one, such as recall@10."
+            f"{len(metrics)} metrics are asked about ({metric}), and a look is one "
+            "question; name one, such as recall@10."
         )
     truth, known = _checked(Path(sealed), ledger)
     names = _names(old, new)
-    before, now, facts = _measured(names, truth, asked[0], matching, sealed)
+    before, now, facts = _measured(names, truth, metrics[0], matching, sealed)
     key = _key(facts, before, now)
     units = units_of(truth.queries, truth.tags, known.seal.cluster)
     [row] = look_at([facts.turn * (now - before)], units, per_look(known.seal.looks))
     with held(known.path) as record:
         known = read_ledger(known.path)
-        found = known.answered(key)
-        repeated = found is not None
+        answer = known.answered(key)
+        repeated = answer is not None
         left = known.left
-        if found is None:
-            found = _look(known, row, facts.name, names, key)
-            record(found)
+        if answer is None:
+            answer = _look(known, row, facts.name, names, key)
+            record(answer)
             left -= 1
-    said = _looks_left(found, known.seal.looks, left, repeated=repeated)
+    following = _looks_left(answer, known.seal.looks, left, repeated=repeated)
     if not left:
-        said = joined(said, _renewal(truth.n_queries))
-    claim = _claim(row, facts, before, now, tuple(names), found)
+        following = joined(following, _renewal(truth.n_queries))
+    claim = _claim(row, facts, before, now, tuple(names), answer)
     # Numbers of an unconfirmed claim would show a tuner which way the queries lean.
-    told = row if found.confirmed else None
+    told = row if answer.confirmed else None
     ends = told.interval if told else None
     return Confirmation(
-        claim=replace(claim, next=said),
-        confirmed=found.confirmed,
+        claim=replace(claim, next=following),
+        confirmed=answer.confirmed,
         metric=facts.name,
-        new=found.new,
-        old=found.old,
+        new=answer.new,
+        old=answer.old,
         gain=told.difference if told else None,
         low=ends.low if ends else None,
         high=ends.high if ends else None,
         p=told.p if told else None,
         queries=truth.n_queries,
         error=per_look(known.seal.looks),
-        look=found.look,
+        look=answer.look,
         looks=known.seal.looks,
         left=left,
         repeated=repeated,
-        time=found.time,
+        time=answer.time,
         ledger=str(known.path),
     )
 
@@ -176,8 +177,8 @@ def _claim(
     look: TakenLook,
 ) -> Claim:
     """The claim of `compare` where it is confirmed, else no number."""
-    asked = Fact(about="count", count=len(now), text="sealed queries")
-    on = sentence("on the {it.count:sealed query|sealed queries}", it=asked)
+    sealed = Fact(about="count", count=len(now), text="sealed queries")
+    on = sentence("on the {it.count:sealed query|sealed queries}", it=sealed)
     old, new = names
     if not look.confirmed:
         about = Fact(about="name", system=new, against=old, metric=facts.name)
@@ -205,22 +206,22 @@ def _checked(
     truth = load(path, "ground_truth", sealed=True).ground_truth
     if truth is None or SEAL not in truth.tags:
         raise InvalidInput(
-            f"{path} is not sealed, so it can confirm nothing; give the part NAME.sealed.jsonl "
-            "that `calipers seal GROUND_TRUTH` wrote."
+            f"{path} is not sealed, so it can confirm nothing; give the part "
+            "NAME.sealed.jsonl that `calipers seal GROUND_TRUTH` wrote."
         )
     seals = set(truth.tags[SEAL].drop_nulls())
     known = read_ledger(kept)
     if known.seal.seal not in seals:
         raise InvalidInput(
             f"The ledger {kept} is of another set: {path} carries the seal "
-            f"{', '.join(sorted(seals))}, the ledger {known.seal.seal}; give the ledger that was "
-            "written with it (--ledger)."
+            f"{', '.join(sorted(seals))}, the ledger {known.seal.seal}; give the ledger "
+            "that was written with it (--ledger)."
         )
     if content(truth) != known.seal.sealed.fingerprint or truth.tags[SEAL].null_count():
         raise InvalidInput(
-            f"{path} was edited since it was sealed: it holds {truth.n_queries:,} queries, and "
-            f"{known.seal.sealed.queries:,} were sealed, or other targets, texts or tags; bring "
-            "it back from version control. Nothing was spent."
+            f"{path} was edited since it was sealed: it holds {truth.n_queries:,} "
+            f"queries, and {known.seal.sealed.queries:,} were sealed, or other targets, "
+            "texts or tags; bring it back from version control. Nothing was spent."
         )
     tags = {name: values for name, values in truth.tags.items() if name != SEAL}
     return replace(truth, tags=tags), known
@@ -228,17 +229,17 @@ def _checked(
 
 def _names(old: Any, new: Any) -> dict[str, Any]:
     """Both runs by name."""
-    if all(isinstance(one, str | os.PathLike) for one in (new, old)):
-        found = name_systems([old, new])
+    if all(isinstance(system, str | os.PathLike) for system in (new, old)):
+        systems = name_systems([old, new])
     else:
-        found = {"old": old, "new": new}
-    for name, value in found.items():
+        systems = {"old": old, "new": new}
+    for name, value in systems.items():
         if isinstance(value, Matched | Scores) or measured_before(value) is not None:
             raise InvalidInput(
-                f"{name} was measured before, and the sealed queries are measured here alone; "
-                "give the run itself, as the retriever returned it."
+                f"{name} was measured before, and the sealed queries are measured here "
+                "alone; give the run itself, as the retriever returned it."
             )
-    return found
+    return systems
 
 
 def _measured(
@@ -259,27 +260,30 @@ def _measured(
         if lacking.any():
             some = truth.queries["query"].filter(lacking).head(3).to_list()
             raise InvalidInput(
-                f"{name} lacks {plural(int(lacking.sum()), 'sealed query', 'sealed queries')} of "
-                f"{truth.n_queries:,}, such as {', '.join(map(repr, some))}; ask the retriever "
-                f"all of them: `calipers retrieve {sealed}`. Nothing was spent."
+                f"{name} lacks "
+                f"{plural(int(lacking.sum()), 'sealed query', 'sealed queries')} of "
+                f"{truth.n_queries:,}, such as {', '.join(map(repr, some))}; ask the "
+                f"retriever all of them: `calipers retrieve {sealed}`. Nothing was spent."
             )
     old, new = (score(pair, (metric.with_rel(pair.rel),)) for pair in pairs.values())
     facts = new.metrics[0]
     if facts.better == "neither":
         raise InvalidInput(
-            f"Neither more nor less of {facts.name} is better, so no gain can be confirmed; name "
-            "another metric, such as recall@10."
+            f"Neither more nor less of {facts.name} is better, so no gain can be "
+            "confirmed; name another metric, such as recall@10."
         )
     if new.fingerprints["run"] == old.fingerprints["run"]:
         raise InvalidInput(
-            f"{' and '.join(names)} are the same run; give two that differ. Nothing was spent."
+            f"{' and '.join(names)} are the same run; give two that differ. Nothing was "
+            "spent."
         )
     return old.values[:, 0], new.values[:, 0], facts
 
 
 def _key(facts: MetricFacts, old: Floats, new: Floats) -> str:
     digests = [
-        hashlib.sha256((np.ascontiguousarray(one) + 0.0).tobytes()) for one in (old, new)
+        hashlib.sha256((np.ascontiguousarray(values) + 0.0).tobytes())
+        for values in (old, new)
     ]
     return fingerprint_settings([facts.name, *(digest.hexdigest() for digest in digests)])
 
@@ -311,7 +315,7 @@ def _look(
 def _renewal(sealed: int) -> Sentence:
     """How many new queries renew the budget."""
     return sentence(
-        "About {it.count} new queries renew it: `calipers seal` them; the old ones may then be "
-        "tuned on.",
+        "About {it.count} new queries renew it: `calipers seal` them; the old ones may "
+        "then be tuned on.",
         it=Fact(about="count", count=sealed, text="queries"),
     )

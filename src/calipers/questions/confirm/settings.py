@@ -47,10 +47,10 @@ def confirm(
 ) -> "Confirmation":
     """Ask the sealed queries one thing: is ``new`` better than ``old``?
 
-    The order is that of ``compare``. Both are runs with results for every sealed query; those of
-    other queries are passed over. Each answer spends one look of the budget in the ledger, and is
-    recorded there before it is given; the same runs and metric asked again get the same answer and
-    spend nothing.
+    The order is that of ``compare``. Both are runs with results for every sealed query;
+    those of other queries are passed over. Each answer spends one look of the budget in
+    the ledger, and is recorded there before it is given; the same runs and metric asked
+    again get the same answer and spend nothing.
 
     >>> import calipers, tempfile
     >>> truth = {f"q{i}": ["a"] for i in range(60)}

@@ -94,11 +94,13 @@ def resolve_truth(data: Dataset, corpus: Corpus) -> Resolution:
     truth = data.ground_truth
     if truth is None:
         raise InvalidInput(
-            f"There is no ground truth to resolve: found {data.kind}, which holds results only; "
-            "give the file with the quotes."
+            f"There is no ground truth to resolve: found {data.kind}, which holds "
+            "results only; give the file with the quotes."
         )
     if "quote" not in truth.kinds:
-        shown = ", ".join(repr(one) for one in truth.targets["item"].drop_nulls().head(3))
+        shown = ", ".join(
+            repr(item) for item in truth.targets["item"].drop_nulls().head(3)
+        )
         what = (
             f"ids such as {shown}" if shown else "spans" if truth.kinds else "no target"
         )
@@ -121,17 +123,19 @@ def resolve_truth(data: Dataset, corpus: Corpus) -> Resolution:
         for record, target in unplaced
     ]
     located = tuple(resolve_quotes(wanted, corpus.batches(), corpus.name))
-    for (_, target), found in zip(unplaced, located, strict=True):
-        if found.outcome == "once":
-            target.update(found.places[0].to_dict())
+    for (_, target), location in zip(unplaced, located, strict=True):
+        if location.outcome == "once":
+            target.update(location.places[0].to_dict())
     return Resolution(located, tuple(records), tuple(truth.notes))
 
 
-def _targets(given: Any) -> list[Any]:
+def _targets(targets: Any) -> list[Any]:
     """The targets of a record as a list, copied."""
-    if isinstance(given, dict):
-        return [{"id": one, "grade": grade} for one, grade in given.items()]
-    return [dict(one) if isinstance(one, dict) else one for one in given or []]
+    if isinstance(targets, dict):
+        return [{"id": item, "grade": grade} for item, grade in targets.items()]
+    return [
+        dict(target) if isinstance(target, dict) else target for target in targets or []
+    ]
 
 
 def _unplaced(records: list[Record]) -> Iterator[tuple[Record, dict[str, Any]]]:
@@ -158,12 +162,13 @@ def resolve_quotes(
     >>> found.places
     (QuotePlace(document='a.md', start=3, end=12),)
     """
-    quotes = [normalise(one.quote) for one in wanted]
+    quotes = [normalise(target.quote) for target in wanted]
     if "" in quotes:
-        one = wanted[quotes.index("")]
+        located = wanted[quotes.index("")]
         raise InvalidInput(
-            f"A quote is empty: query {one.query!r} has the quote {one.quote!r}; a quote is a "
-            "passage of the text that should be found. Write it, or remove the target."
+            f"A quote is empty: query {located.query!r} has the quote {located.quote!r}; "
+            "a quote is a passage of the text that should be found. Write it, or remove "
+            "the target."
         )
     by_quote: dict[str, list[int]] = defaultdict(list)
     for at, quote in enumerate(quotes):
@@ -178,9 +183,10 @@ def resolve_quotes(
         for document in batch.filter(pl.col("start").is_null())["document"]:
             if document in unplaced:
                 raise InvalidInput(
-                    f"Quotes cannot be placed in {name}: the document {document!r} comes in "
-                    "several chunks that do not say where they begin; give the whole documents, "
-                    "or a column 'start' with the first character of each chunk."
+                    f"Quotes cannot be placed in {name}: the document {document!r} comes "
+                    "in several chunks that do not say where they begin; give the whole "
+                    "documents, or a column 'start' with the first character of each "
+                    "chunk."
                 )
             unplaced.add(document)
         starts: list[int] = batch["start"].fill_null(0).to_list()
@@ -190,8 +196,8 @@ def resolve_quotes(
                 is_here = wanted[asker].document in (None, place.document)
                 if is_here and len(places[asker]) < MOST_PLACES:
                     places[asker][place] = None
-    for one, found in zip(wanted, places, strict=True):
-        yield replace(one, places=tuple(found))
+    for located, spots in zip(wanted, places, strict=True):
+        yield replace(located, places=tuple(spots))
 
 
 SHOWN = 3
@@ -206,7 +212,7 @@ def document(resolution: Resolution) -> Document:
         "several": "found in several places: left as they are",
         "none": "not found: left as they are",
     }
-    rows = [(f"{counts[outcome]:,}", said) for outcome, said in words.items()]
+    rows = [(f"{counts[outcome]:,}", meaning) for outcome, meaning in words.items()]
     return Document(
         verdict(resolution),
         blocks=[
@@ -217,7 +223,10 @@ def document(resolution: Resolution) -> Document:
             ),
             *_examples(resolution),
         ],
-        notes=[*(Note("missing", one) for one in _advice(resolution)), *resolution.notes],
+        notes=[
+            *(Note("missing", advice) for advice in _advice(resolution)),
+            *resolution.notes,
+        ],
         rows=lambda: resolution.quotes,
     )
 
@@ -235,8 +244,8 @@ def _advice(resolution: Resolution) -> Iterator[str]:
         yield "Quote more of the passage, or add its document as the corpus names it."
     if resolution.counts["none"]:
         yield (
-            "Check those not found against the documents; spelling, punctuation and the name of "
-            "the document count. --json lists them all."
+            "Check those not found against the documents; spelling, punctuation and the "
+            "name of the document count. --json lists them all."
         )
 
 

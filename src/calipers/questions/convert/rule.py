@@ -93,30 +93,30 @@ class ToConvert:
             self.ground_truth is not None or self.run is not None
         ):
             raise InvalidInput(
-                "Several inputs are given; give one file that holds everything, or a ground truth "
-                "and a run."
+                "Several inputs are given; give one file that holds everything, or a "
+                "ground truth and a run."
             )
         roles: dict[Role, Any] = {
             "both": self.data,
             "ground_truth": self.ground_truth,
             "run": self.run,
         }
-        given = {role: value for role, value in roles.items() if value is not None}
-        if not given:
+        filled = {role: value for role, value in roles.items() if value is not None}
+        if not filled:
             raise InvalidInput(
                 "Nothing is given to convert; name a file, or a ground truth and a run."
             )
-        if len(given) == 2:
+        if len(filled) == 2:
             truth = self._side(self.ground_truth, "ground_truth")
             return Dataset(truth.ground_truth, self._side(self.run, "run").run)
-        [(role, value)] = given.items()
+        [(role, value)] = filled.items()
         return self._side(value, role)
 
     def _side(self, value: Any, role: Role) -> Dataset:
-        found = self._opened(value, role)
-        for held in (found.ground_truth, found.run):
+        opened = self._opened(value, role)
+        for held in (opened.ground_truth, opened.run):
             self.notes += held.notes if held is not None else ()
-        return _only(not_sealed(found, role, value), role)
+        return _only(not_sealed(opened, role, value), role)
 
     def _opened(self, value: Any, role: Role) -> Dataset:
         if not isinstance(value, str | os.PathLike):
@@ -136,8 +136,8 @@ def _only(part: Dataset, role: Role) -> Dataset:
     if side is None:
         called = "ground truth" if role == "ground_truth" else "run"
         raise InvalidInput(
-            f"The {called} is missing: the file given for it is {part.kind}; give it as the other "
-            "part, or name another file."
+            f"The {called} is missing: the file given for it is {part.kind}; give it as "
+            "the other part, or name another file."
         )
     return replace(part, ground_truth=None) if role == "run" else replace(part, run=None)
 
@@ -156,22 +156,22 @@ def _write(
     inputs.columns.check_used()
     if data.ground_truth is None and data.run is None:
         raise InvalidInput(
-            "The input has neither results nor a ground truth, so there is nothing to convert; "
-            "add 'retrieved' or 'ground_truth' to its records."
+            "The input has neither results nor a ground truth, so there is nothing to "
+            "convert; add 'retrieved' or 'ground_truth' to its records."
         )
     form, output = writer
     files = form.write(output, counted(data, counts), path, remarks)
-    found = {facet: counts[facet] for facet in FACETS if counts[facet]}
-    lost = _lost(found, output)
-    said = (*inputs.notes, *remarks.sentences())
+    facets = {facet: counts[facet] for facet in FACETS if counts[facet]}
+    lost = _lost(facets, output)
+    sentences = (*inputs.notes, *remarks.sentences())
     return Conversion(
         read=tuple(inputs.forms),
         form=output.name,
         files=tuple(map(str, files)),
-        counts=found,
+        counts=facets,
         lost=lost,
-        remarks=said,
-        sentences=(*_left_out(lost, output), *said),
+        remarks=sentences,
+        sentences=(*_left_out(lost, output), *sentences),
     )
 
 
@@ -183,9 +183,9 @@ def _left_out(lost: Mapping[str, int], output: Output) -> Iterator[str]:
         yield f"Left out, as {output.title} cannot hold it: {counts}."
 
 
-def _lost(found: Mapping[str, int], output: Output) -> dict[str, int]:
+def _lost(counts: Mapping[str, int], output: Output) -> dict[str, int]:
     """What the format cannot hold; the details of a part that is lost as a whole are not listed."""
-    lost = {facet: n for facet, n in found.items() if facet not in output.holds}
+    lost = {facet: n for facet, n in counts.items() if facet not in output.holds}
     details = {detail for facet in lost for detail in DETAILS.get(facet, ())}
     return {facet: n for facet, n in lost.items() if facet not in details}
 

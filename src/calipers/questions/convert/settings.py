@@ -49,8 +49,9 @@ def convert(
 ) -> "Conversion":
     """Write a ground truth, a run or both in another format.
 
-    Give ``data``, or ``ground_truth`` and ``run``, or one of the two; each may be anything that
-    ``evaluate`` takes. Fields that are not about retrieval, such as an answer, are left out.
+    Give ``data``, or ``ground_truth`` and ``run``, or one of the two; each may be
+    anything that ``evaluate`` takes. Fields that are not about retrieval, such as an
+    answer, are left out.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -81,8 +82,8 @@ def resolve(
     corpus: Annotated[
         CorpusInput,
         Setting(
-            "Find where the quotes of a ground truth stand in these documents: a folder of .txt "
-            "and .md files, or a JSON lines, CSV or Parquet file.",
+            "Find where the quotes of a ground truth stand in these documents: a folder "
+            "of .txt and .md files, or a JSON lines, CSV or Parquet file.",
             "--resolve",
             "PATH",
             unchecked=True,
@@ -93,11 +94,11 @@ def resolve(
 ) -> "Resolution":
     """Find the document, start and end of every quote of a ground truth.
 
-    Start and end count characters of the document as it stands in the corpus; the quote stays
-    beside them. A quote that is not found, or found in several places, is left as it is and
-    reported. Targets that are ids or have a span already are left alone, and so are results and
-    tags; fields that nothing reads are left out. ``columns`` says which column is what ({"quote":
-    "expected_passage"}).
+    Start and end count characters of the document as it stands in the corpus; the quote
+    stays beside them. A quote that is not found, or found in several places, is left as
+    it is and reported. Targets that are ids or have a span already are left alone, and so
+    are results and tags; fields that nothing reads are left out. ``columns`` says which
+    column is what ({"quote": "expected_passage"}).
 
     >>> evals = [{"query": "What is the GIL?", "ground_truth": [{"quote": "is a lock"}]}]
     >>> found = resolve(evals, {"gil.md": "The GIL  is\\na lock."})

@@ -26,7 +26,8 @@ class Call:
     queries: int
     """Queries that made this call."""
     recall: float | None
-    """The mean recall up to and including this call; a query that stopped keeps its last value."""
+    """The mean recall up to and including this call; a query that stopped keeps its last
+    value."""
     added: float | None
     """How much recall this call added, over all queries."""
     results: float
@@ -51,8 +52,8 @@ def follow_calls(pair: Matched, k: int | None = None) -> CallTable:
     run = pair.as_read[1]
     if not run.has("call"):
         raise InvalidInput(
-            "The run does not say which call returned a result; give every result its 'call', "
-            "numbered from 1."
+            "The run does not say which call returned a result; give every result its "
+            "'call', numbered from 1."
         )
     matches = pair.matches
     frame = numbered(run)
@@ -70,34 +71,34 @@ def follow_calls(pair: Matched, k: int | None = None) -> CallTable:
     for nth in sorted(frame["call"].unique()):
         results = frame.filter(frame["call"] == nth)
         listed = results.drop("call", "first", "code")
-        found = match_call(
+        matched = match_call(
             pair, Run.from_frame(listed, order="rank", queries=run.queries)
         )
-        held = unit[found.edge_target[found.edge_rank <= most]]
+        held = unit[matched.edge_target[matched.edge_rank <= most]]
         is_found[held[held >= 0]] = True
         shown = results["code"].filter(results["rank"] <= most)
-        made = np.bincount(shown.to_numpy(), minlength=matches.n_queries)
+        per_query = np.bincount(shown.to_numpy(), minlength=matches.n_queries)
         after = _mean(
             np.bincount(unit_query[is_found], minlength=matches.n_queries), wanted
         )
         steps.append(
             Call(
                 call=nth,
-                queries=int(np.count_nonzero(made)),
+                queries=int(np.count_nonzero(per_query)),
                 recall=after,
                 added=None
                 if after is None
                 else after - (steps[-1].recall or 0 if steps else 0),
-                results=float(made[made > 0].mean()),
+                results=float(per_query[per_query > 0].mean()),
             )
         )
     return CallTable(tuple(steps), k, int((wanted > 0).sum()))
 
 
-def _mean(found: Ints, wanted: Ints) -> float | None:
+def _mean(counts: Ints, wanted: Ints) -> float | None:
     """The mean recall over queries that have a target."""
     some = wanted > 0
-    return float((found[some] / wanted[some]).mean()) if some.any() else None
+    return float((counts[some] / wanted[some]).mean()) if some.any() else None
 
 
 COLUMNS = ("call", "queries", "recall@calls", "added", "results")
@@ -140,6 +141,6 @@ def _over(call_table: CallTable) -> Note:
     return Note(
         "marks",
         "Recall after each call and all before it, over "
-        f"{plural(call_table.queries, 'query', 'queries')} with an answer, with {shown} of "
-        "each call.",
+        f"{plural(call_table.queries, 'query', 'queries')} with an answer, with {shown} "
+        "of each call.",
     )

@@ -51,8 +51,8 @@ def _whole_corpus(pair: Matched, scores: Scores) -> Iterator[str]:
         if len(items) > depth:
             return
     yield (
-        f"Every query gets the same {depth:,} results, the whole corpus as it seems: any order "
-        "finds all."
+        f"Every query gets the same {depth:,} results, the whole corpus as it seems: any "
+        "order finds all."
     )
 
 
@@ -75,7 +75,8 @@ def _ties(pair: Matched, scores: Scores) -> Iterator[str]:
         return
     first = ordered[0].kind
     name = max(
-        (one for one in ordered if one.kind == first), key=lambda one: one.k or 0
+        (metric for metric in ordered if metric.kind == first),
+        key=lambda metric: metric.k or 0,
     ).name
     metric = parse(name)[0]
     worst = scores.of(name).copy()

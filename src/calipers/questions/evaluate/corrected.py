@@ -1,8 +1,8 @@
 """Scores by machine labels, corrected by human labels on a sample of the queries.
 
-Who labelled and how the queries were sampled is checked first. A queue that starts with the items
-that move the metric most serves to build a pool and is no random sample: with corrections from
-such a queue, none of 40 intervals contained the true value.
+Who labelled and how the queries were sampled is checked first. A queue that starts with
+the items that move the metric most serves to build a pool and is no random sample: with
+corrections from such a queue, none of 40 intervals contained the true value.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -50,7 +50,8 @@ class SampleOfPeople:
     truth: GroundTruth
     looks: tuple[int, ...] = ()
     checked: int = 0
-    """Made questions that people checked; ``truth`` holds those that are fit, and they alone count.
+    """Made questions that people checked; ``truth`` holds those that are fit, and they
+    alone count.
     """
 
 
@@ -62,27 +63,28 @@ def sample_of_people(
 ) -> SampleOfPeople:
     """The human labels; raises if some are not human or the sample was not drawn at random.
 
-    ``queries`` are those with machine labels, ``fingerprint`` that of the machine's ground truth. A
-    file of `calipers labels export` records who labelled and how the queue was ordered; for any
-    other, ``sampled`` must state that all labels are human, and how the queries were chosen.
+    ``queries`` are those with machine labels, ``fingerprint`` that of the machine's
+    ground truth. A file of `calipers labels export` records who labelled and how the
+    queue was ordered; for any other, ``sampled`` must state that all labels are human,
+    and how the queries were chosen.
     """
     truth = load(people, "ground_truth").ground_truth
     if truth is None:
         raise InvalidInput(
-            "What people judged holds no ground truth; give a file or a mapping with what should "
-            "be found for each query of the sample."
+            "What people judged holds no ground truth; give a file or a mapping with "
+            "what should be found for each query of the sample."
         )
-    said = truth.tags.get(CHECKED)
-    if said is not None and {*said.drop_nulls()} <= {TO_CHECK, FIT, NOBODY, WRONG}:
-        return _as_checked(truth, said)
+    checked = truth.tags.get(CHECKED)
+    if checked is not None and {*checked.drop_nulls()} <= {TO_CHECK, FIT, NOBODY, WRONG}:
+        return _as_checked(truth, checked)
     judged = truth.tags.get(JUDGED_BY)
     source = truth.tags.get("source")
     if judged is not None:
         truth = _only_peoples(truth, judged)
     elif source is not None and source.cast(pl.String).str.starts_with(MACHINE).any():
         raise InvalidInput(
-            "Some of what people judged has a machine as its source, and a machine's labels cannot "
-            f"correct a machine's. {_DRAW}."
+            "Some of what people judged has a machine as its source, and a machine's "
+            f"labels cannot correct a machine's. {_DRAW}."
         )
     if DRAWN in truth.tags:
         return _as_drawn(truth, fingerprint)
@@ -91,47 +93,54 @@ def sample_of_people(
         return SampleOfPeople(truth)
     if sampled == ALL:
         raise InvalidInput(
-            f"--sampled all says that people judged every query, and "
-            f"{plural(len(missing), 'query', 'queries')} of the machine's are not among theirs, "
-            f"such as {min(missing)!r:.60}; leave it out, or say --sampled at-random."
+            "--sampled all says that people judged every query, and "
+            f"{plural(len(missing), 'query', 'queries')} of the machine's are not among "
+            f"theirs, such as {min(missing)!r:.60}; leave it out, or say --sampled "
+            "at-random."
         )
     queue = set(truth.tags.get(QUEUE, pl.Series([None])))
-    if odd := sorted(str(one) for one in queue - {WHOLE_QUEUE, AT_RANDOM, "plain", None}):
+    if odd := sorted(
+        str(source) for source in queue - {WHOLE_QUEUE, AT_RANDOM, "plain", None}
+    ):
         raise InvalidInput(
-            f"The queries that people judged are no random sample: their queue was not finished "
-            f"and began with what can move the metric most (the tag {QUEUE} says {odd[0]}), so "
-            f"they tell nothing about the others. {_DRAW}; or let people finish the queue."
+            "The queries that people judged are no random sample: their queue was not "
+            f"finished and began with what can move the metric most (the tag {QUEUE} "
+            f"says {odd[0]}), so they tell nothing about the others. {_DRAW}; or let "
+            "people finish the queue."
         )
     if sampled is None:
         raise InvalidInput(
-            "It is not known who gave the labels that are to correct the machine's, or how the "
-            "queries were chosen. If people gave every label, say so: --sampled at-random where "
-            "the queries were drawn at random, --sampled all where they are all of them "
-            "(sampled=… in Python)."
+            "It is not known who gave the labels that are to correct the machine's, or "
+            "how the queries were chosen. If people gave every label, say so: --sampled "
+            "at-random where the queries were drawn at random, --sampled all where they "
+            "are all of them (sampled=… in Python)."
         )
     return SampleOfPeople(truth)
 
 
-def _as_checked(truth: GroundTruth, said: pl.Series) -> SampleOfPeople:
+def _as_checked(truth: GroundTruth, checked: pl.Series) -> SampleOfPeople:
     """The questions of `calipers init FOLDER` that people found fit, once all drawn are checked."""
-    drawn = len(said.drop_nulls())
-    left = (said == TO_CHECK).sum()
-    fit = (said == FIT).sum()
+    drawn = len(checked.drop_nulls())
+    left = (checked == TO_CHECK).sum()
+    fit = (checked == FIT).sum()
     if left or fit < FEWEST:
         raise InvalidInput(
-            f"Go on with `calipers labels sample`: {left} of {drawn} drawn questions are not "
-            f"checked yet, and at least {FEWEST} must be fit."
+            f"Go on with `calipers labels sample`: {left} of {drawn} drawn questions are "
+            f"not checked yet, and at least {FEWEST} must be fit."
         )
-    return SampleOfPeople(truth.only((said == FIT).fill_null(value=False)), checked=drawn)
+    return SampleOfPeople(
+        truth.only((checked == FIT).fill_null(value=False)), checked=drawn
+    )
 
 
 def _only_peoples(truth: GroundTruth, judged: pl.Series) -> GroundTruth:
-    theirs = pl.Series([is_peoples(one) for one in judged])
+    theirs = pl.Series([is_peoples(judge) for judge in judged])
     if not theirs.any():
         raise InvalidInput(
-            f"None of {plural(len(judged), 'query', 'queries')} was judged by people alone: "
-            f"the tag {JUDGED_BY} says {', '.join(sorted(set(judged.drop_nulls()))) or 'nothing'}. "
-            f"What came with the ground truth must be judged, too. {_DRAW}."
+            f"None of {plural(len(judged), 'query', 'queries')} was judged by people "
+            f"alone: the tag {JUDGED_BY} says "
+            f"{', '.join(sorted(set(judged.drop_nulls()))) or 'nothing'}. What came with "
+            f"the ground truth must be judged, too. {_DRAW}."
         )
     return truth.only(theirs)
 
@@ -144,33 +153,34 @@ def _as_drawn(truth: GroundTruth, fingerprint: str | None) -> SampleOfPeople:
         drawn = [from_tag(drop_null) for drop_null in tags.drop_nulls()]
     except ValueError:
         raise _edited() from None
-    places = pl.Series([one.place for one in drawn], dtype=pl.Int64)
+    places = pl.Series([mark.place for mark in drawn], dtype=pl.Int64)
     judged = len(places.unique())
     if not drawn or sorted(places.unique()) != list(range(1, judged + 1)):
         raise _edited()
     draw = drawn[0].draw
-    if any((one.draw, one.labels) != (draw, truth.fingerprint) for one in drawn):
+    if any((mark.draw, mark.labels) != (draw, truth.fingerprint) for mark in drawn):
         raise _edited()
     if fingerprint is not None and draw.ground_truth != fingerprint:
         raise InvalidInput(
-            f"The sample was drawn of another ground truth ({draw.ground_truth[:12]}) than the one "
-            f"that it is to correct ({fingerprint[:12]}), so it tells nothing about it; give that "
-            "one, or draw a sample of this."
+            f"The sample was drawn of another ground truth ({draw.ground_truth[:12]}) "
+            f"than the one that it is to correct ({fingerprint[:12]}), so it tells "
+            "nothing about it; give that one, or draw a sample of this."
         )
     last = max((look for look in draw.looks if look <= judged), default=None)
     if last is None:
         raise InvalidInput(
-            f"People judged {plural(judged, 'query', 'queries')} of the sample, and nothing can be "
-            f"said before {draw.looks[0]}; judge {draw.looks[0] - judged} more (`calipers labels "
-            "sample` says how far it is), and export again."
+            f"People judged {plural(judged, 'query', 'queries')} of the sample, and "
+            f"nothing can be said before {draw.looks[0]}; judge {draw.looks[0] - judged} "
+            "more (`calipers labels sample` says how far it is), and export again."
         )
     return SampleOfPeople(truth.only(places <= last), draw.looks)
 
 
 def _edited() -> InvalidInput:
     return InvalidInput(
-        "The sample is not as `calipers labels export` wrote it: a query or a label was added, "
-        "changed or taken out since, and then it is no random sample; export it again."
+        "The sample is not as `calipers labels export` wrote it: a query or a label was "
+        "added, changed or taken out since, and then it is no random sample; export it "
+        "again."
     )
 
 
@@ -212,7 +222,8 @@ class CorrectedScores(Plain, HasRows):
         return Recorded(self.settings)
 
     unjudged: float = 0.0
-    """The share of results in the sample without a human label, as they come from another run."""
+    """The share of results in the sample without a human label, as they come from another
+    run."""
 
     def __getitem__(self, name: str) -> CorrectedMetric:
         return next(metric for metric in self.metrics if metric.metric == name)
@@ -235,20 +246,20 @@ def correct_scores(
 ) -> CorrectedScores:
     """Each metric over all machine-labelled queries, as human labels would give it.
 
-    The mean is over all queries for which human labels define the metric or would do so. Where
-    made questions were ``checked``, it is that of the fit ones alone: with those that nobody
-    checked, intervals near 1 held 68 to 80 % of the time.
+    The mean is over all queries for which human labels define the metric or would do so.
+    Where made questions were ``checked``, it is that of the fit ones alone: with those
+    that nobody checked, intervals near 1 held 68 to 80 % of the time.
     """
     unknown = people.queries.join(machine.queries, on="query", how="anti")
     if unknown.height:
         raise InvalidInput(
-            f"People judged {unknown.height} {'query' if unknown.height == 1 else 'queries'} that "
-            f"the machine did not, such as {unknown['query'][0]!r}; the machine must have judged "
-            "everything."
+            f"People judged {unknown.height} "
+            f"{'query' if unknown.height == 1 else 'queries'} that the machine did not, "
+            f"such as {unknown['query'][0]!r}; the machine must have judged everything."
         )
     rows = people.rows_of(machine.queries["query"])
     judged = rows >= 0
-    found = []
+    corrected = []
     skipped = []
     for facts in machine.metrics:
         mine = machine.of(facts.name)
@@ -262,7 +273,7 @@ def correct_scores(
             judged[alone],
         )
         kind: Method = "score" if value_bounds(facts) else "t"
-        found.append(
+        corrected.append(
             CorrectedMetric(
                 facts.name,
                 result.value,
@@ -274,13 +285,13 @@ def correct_scores(
                 len(machine) if checked else result.n,
             )
         )
-    if not found:
+    if not corrected:
         raise InvalidInput(
-            "No metric can be corrected: each needs at least two queries that people judged and "
-            "for which it is defined; let people judge more queries."
+            "No metric can be corrected: each needs at least two queries that people "
+            "judged and for which it is defined; let people judge more queries."
         )
     return CorrectedScores(
-        tuple(found),
+        tuple(corrected),
         len(machine),
         len(people),
         tuple(skipped),
@@ -312,11 +323,12 @@ def document(corrected: CorrectedScores) -> Document:
         )
         for metric in corrected.metrics
     ]
-    one = corrected.metrics[0]
+    first = corrected.metrics[0]
     machine = "all made questions" if "checked" in corrected.settings else "machine alone"
     return Document(
-        f"{one.metric}: {machine} {number(one.machine)}; corrected by people's labels of "
-        f"{plural(one.sampled, 'query', 'queries')} {number(one.value)} ({one.interval.shown}).",
+        f"{first.metric}: {machine} {number(first.machine)}; corrected by people's "
+        f"labels of {plural(first.sampled, 'query', 'queries')} {number(first.value)} "
+        f"({first.interval.shown}).",
         blocks=[Table(columns, rows)],
         notes=_notes(corrected),
         rows=lambda: corrected.metrics,
@@ -329,17 +341,18 @@ def _notes(corrected: CorrectedScores) -> list[Note]:
     lines = [
         Note(
             "method",
-            f"People checked {checked:,} of {plural(corrected.queries, 'made question')}; "
-            f"{corrected.sampled:,} are fit, and the corrected mean is theirs. It does not say how "
-            "people would have worded them.",
+            f"People checked {checked:,} of "
+            f"{plural(corrected.queries, 'made question')}; {corrected.sampled:,} are "
+            "fit, and the corrected mean is theirs. It does not say how people would "
+            "have worded them.",
         )
         if checked
         else Note(
             "method",
             f"People judged {corrected.sampled:,} of "
-            f"{plural(corrected.queries, 'query', 'queries')}; the "
-            f"mean is corrected by what they found there. The {corrected.recorded.confidence:.0%} "
-            "interval counts the errors of the machine that they saw, and those that so small a "
+            f"{plural(corrected.queries, 'query', 'queries')}; the mean is corrected by "
+            f"what they found there. The {corrected.recorded.confidence:.0%} interval "
+            "counts the errors of the machine that they saw, and those that so small a "
             "sample may lack.",
         )
     ]
@@ -347,10 +360,9 @@ def _notes(corrected: CorrectedScores) -> list[Note]:
         lines.append(
             Note(
                 "unjudged",
-                f"{corrected.unjudged:.0%} of the results that count here were not among those "
-                "that "
-                "people judged, as another run was drawn for; they count as not relevant. Draw a "
-                "sample of this run, too.",
+                f"{corrected.unjudged:.0%} of the results that count here were not among "
+                "those that people judged, as another run was drawn for; they count as "
+                "not relevant. Draw a sample of this run, too.",
             )
         )
     if corrected.skipped:

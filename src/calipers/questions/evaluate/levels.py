@@ -31,7 +31,8 @@ class Levels(Plain, HasRows):
     def to_dict(self, *, per_query: bool = True) -> dict[str, Any]:
         """The whole result as plain values."""
         levels = {
-            name: one.to_dict(per_query=per_query) for name, one in self.scores.items()
+            name: scores.to_dict(per_query=per_query)
+            for name, scores in self.scores.items()
         }
         return {
             "levels": levels,
@@ -90,14 +91,15 @@ def score_at_levels(
 def level_names(at: str | Iterable[str]) -> tuple[Level, ...]:
     """The level names in "all", or in a list such as "evidence,document"."""
     if at == "all":
-        # Not pages: few results have them, so "all" would mostly explain why they are missing.
-        return tuple(one for one in LEVELS if one != "page")
-    given = at.split(",") if isinstance(at, str) else [*at]
-    if not given:
+        # Not pages: few results have them, so "all" would mostly explain why they are
+        # missing.
+        return tuple(level for level in LEVELS if level != "page")
+    names = at.split(",") if isinstance(at, str) else [*at]
+    if not names:
         raise InvalidInput(
             f"No level is named; name all, or some of {', '.join(LEVELS)}."
         )
-    return tuple(dict.fromkeys(check_level(name.strip()) for name in given))
+    return tuple(dict.fromkeys(check_level(name.strip()) for name in names))
 
 
 def document(levels: Levels) -> Document:
@@ -158,8 +160,8 @@ def _right_document(levels: Levels) -> str | None:
     if not at:
         return None
     name = f"hit_rate@{max(at)}"
-    found = scores["document"].of(name)
+    values = scores["document"].of(name)
     evidence = scores["evidence"].of(name)
-    n = int((found == found).sum())
-    wrong = int(((found == 1) & (evidence == 0)).sum())
+    n = int((values == values).sum())
+    wrong = int(((values == 1) & (evidence == 0)).sum())
     return f"Right document, wrong chunk: {wrong:,} of {plural(n, 'query', 'queries')}."

@@ -48,8 +48,8 @@ class EvaluationAnswer(ShowsItself):
     @property
     def further(self) -> Mapping[str, Any]:
         """The results beside the scores, by name."""
-        asked = {"slices": self.slices, "corrected": self.corrected}
-        return {name: part for name, part in asked.items() if part is not None}
+        parts = {"slices": self.slices, "corrected": self.corrected}
+        return {name: part for name, part in parts.items() if part is not None}
 
     def to_dict(self, *, per_query: bool = True) -> dict[str, Any]:
         """The whole answer as plain values: what ``--json`` prints."""
@@ -169,7 +169,8 @@ def _corrected(
     for option, value in beside.items():
         if value:
             raise InvalidInput(
-                f"A correction by people's labels counts every query as one; leave out {option}."
+                "A correction by people's labels counts every query as one; leave out "
+                f"{option}."
             )
     queries = pair.ground_truth.queries["query"].to_list()
     sample = sample_of_people(people, sampled, queries, pair.as_read[0].fingerprint)
@@ -223,39 +224,41 @@ def _slices(scores: Scores, settings: "EvaluateSettings") -> "Slices":
     )
 
 
-def report_of(found: EvaluationAnswer, settings: "EvaluateSettings") -> "Report":
+def report_of(answer: EvaluationAnswer, settings: "EvaluateSettings") -> "Report":
     """The report page of this evaluation."""
     from calipers.questions.report.browse import Browse
     from calipers.questions.report.result import Report
     from calipers.questions.report.rule import describe
     from calipers.questions.systems import name_of
 
-    refuse_weighted(found.scores, "The parts of a report")
+    refuse_weighted(answer.scores, "The parts of a report")
     intervals = settings.evaluating.measures.intervals
-    browse = Browse(name_of(found.pair), found.scores, found.pair, corpus=settings.corpus)
+    browse = Browse(
+        name_of(answer.pair), answer.scores, answer.pair, corpus=settings.corpus
+    )
     by = settings.by or None
     return Report((describe(browse, intervals, by=by, price=settings.price),))
 
 
-def document(found: EvaluationAnswer) -> Document:
+def document(answer: EvaluationAnswer) -> Document:
     """The scores, and a table for each other result asked for."""
-    whole = scores_document(found.scores)
+    whole = scores_document(answer.scores)
     blocks: list[Block] = [*whole.blocks]
     notes: list[Note | str] = [*whole.notes]
-    for title, part in (("By slice", found.slices), ("Corrected", found.corrected)):
+    for title, part in (("By slice", answer.slices), ("Corrected", answer.corrected)):
         if part is not None:
             inner = part.document()
             blocks += [Lines((), inner.sentence or title), *inner.blocks]
             notes += inner.notes
-    return replace(whole, blocks=blocks, notes=notes, rows=lambda: _rows(found))
+    return replace(whole, blocks=blocks, notes=notes, rows=lambda: _rows(answer))
 
 
-def _rows(found: EvaluationAnswer) -> Rows:
+def _rows(answer: EvaluationAnswer) -> Rows:
     """The rows of the most specific result: a CSV holds one table."""
-    for part in (found.slices, found.corrected):
+    for part in (answer.slices, answer.corrected):
         if part is not None and (make := part.document().rows) is not None:
             return make()
-    return summary_rows(found.scores)
+    return summary_rows(answer.scores)
 
 
 AT_ONCE = 20_000

@@ -44,7 +44,8 @@ class ReadSettings(Settings):
     keep: Annotated[
         bool,
         Setting(
-            "Keep what was read in memory; False leaves a large run in its file, to be read again.",
+            "Keep what was read in memory; False leaves a large run in its file, to be "
+            "read again.",
             only=PYTHON,
             changes_nothing=True,
         ),
@@ -55,9 +56,10 @@ class ReadSettings(Settings):
 def read(data: Data = None, *, settings: ReadSettings) -> "Matched":
     """Read a ground truth and a run and match them, once for everything that is asked later.
 
-    Give ``data`` that holds both, or ``ground_truth`` and ``run``; each may be a path ("-" is
-    standard input), a mapping of query to items, a list of records or a table. In place of a run
-    give a live ``retriever``. Every operation takes the pair in place of files.
+    Give ``data`` that holds both, or ``ground_truth`` and ``run``; each may be a path
+    ("-" is standard input), a mapping of query to items, a list of records or a table. In
+    place of a run give a live ``retriever``. Every operation takes the pair in place of
+    files.
 
     >>> from calipers import misses
     >>> pair = read(ground_truth={"q": ["a", "b"]}, run={"q": ["b", "x", "a"]})
@@ -105,8 +107,8 @@ class LevelsSettings(Settings):
 def levels(data: Data = None, *, settings: LevelsSettings) -> "Levels":
     """Score a run at several levels: "all", or a list such as "evidence,document".
 
-    The input is read once. A level that cannot be computed is left out and explained; if none
-    can, that is an error.
+    The input is read once. A level that cannot be computed is left out and explained; if
+    none can, that is an error.
 
     >>> chunk = {"text": "The GIL is a lock.", "document": "faq"}
     >>> record = {"query": "q", "retrieved": [chunk],
@@ -134,7 +136,8 @@ class CorrectedSettings(Settings):
     sampled: Annotated[
         str | None,
         Setting(
-            "Say that people gave every label, to queries drawn at random or to all of them.",
+            "Say that people gave every label, to queries drawn at random or to all of "
+            "them.",
             choices=("at-random", "all"),
         ),
     ] = None
@@ -144,11 +147,11 @@ class CorrectedSettings(Settings):
 def corrected(data: Data = None, *, settings: CorrectedSettings) -> "CorrectedScores":
     """Metrics by labels of a machine, corrected by those of people on a sample of the queries.
 
-    The ground truth of ``data`` is the machine's. ``people`` is one for some of the same queries,
-    drawn at random; where a file does not say so, ``sampled="at-random"`` does ("all": they are
-    every query). Each metric is what people would have found over all queries, with an interval
-    that counts how often the machine was wrong on the sample, and may be wrong elsewhere
-    (prediction-powered inference).
+    The ground truth of ``data`` is the machine's. ``people`` is one for some of the same
+    queries, drawn at random; where a file does not say so, ``sampled="at-random"`` does
+    ("all": they are every query). Each metric is what people would have found over all
+    queries, with an interval that counts how often the machine was wrong on the sample,
+    and may be wrong elsewhere (prediction-powered inference).
 
     >>> queries = [f"q{i}" for i in range(12)]
     >>> run = {query: ["a", "b"] for query in queries}
@@ -180,8 +183,8 @@ class CallsSettings(Settings):
 def calls(data: Data = None, *, settings: CallsSettings) -> "CallTable":
     """What each further call of a retriever adds: recall after it, and its results.
 
-    The results of ``data`` say in ``call`` which call returned them. ``k`` results of each call
-    count (default: all).
+    The results of ``data`` say in ``call`` which call returned them. ``k`` results of
+    each call count (default: all).
 
     >>> record = {"query": "q", "ground_truth": ["a", "b"], "retrieved": [
     ...     {"id": "a", "call": 1}, {"id": "x", "call": 1}, {"id": "b", "call": 2}]}
@@ -215,8 +218,8 @@ class EvaluateSettings(Settings):
     by: Annotated[
         Sequence[str],
         Setting(
-            "Also print the metrics by slices of the queries: a tag, language, question_word, "
-            "form, length, targets, or auto; may be given several times.",
+            "Also print the metrics by slices of the queries: a tag, language, "
+            "question_word, form, length, targets, or auto; may be given several times.",
             metavar="TAG",
             several=True,
         ),
@@ -246,7 +249,8 @@ class EvaluateSettings(Settings):
     save: Annotated[
         str | None,
         Setting(
-            "Keep the evaluation in the history under this name (see `calipers history`).",
+            "Keep the evaluation in the history under this name (see `calipers "
+            "history`).",
             metavar="NAME",
             excludes=("corrected_by",),
             changes_nothing=True,

@@ -60,7 +60,8 @@ class Grid(HasRows):
     expected_gain: ExpectedGain | None = None
     """Its gain over the baseline, here and on new queries."""
     tokens: Mapping[str, float] = field(default_factory=dict)
-    """Tokens per query in the results that the primary metric reads; larger chunks bring more."""
+    """Tokens per query in the results that the primary metric reads; larger chunks bring
+    more."""
 
     def to_dict(self, *, examples: int = 5) -> dict[str, Any]:
         """What ``--json`` prints."""
@@ -89,9 +90,9 @@ def document(grid: Grid) -> Document:
         for name, sentence in grid.failures.items()
     ]
     if grid.expected_gain and (
-        said := grid.expected_gain.sentence(grid.comparison.primary or "")
+        gain_sentence := grid.expected_gain.sentence(grid.comparison.primary or "")
     ):
-        notes.append(Note("missing", said))
+        notes.append(Note("missing", gain_sentence))
     if price := tokens_sentence(grid):
         notes.append(Note("missing", price))
     return replace(
@@ -112,7 +113,10 @@ def tokens_sentence(grid: Grid) -> str:
         return ""
     share = abs(best - usual) / usual
     if share < SAME_TOKENS:
-        return f"{grid.best} takes as many tokens as {grid.comparison.baseline}: {best:,.0f}."
+        return (
+            f"{grid.best} takes as many tokens as {grid.comparison.baseline}: "
+            f"{best:,.0f}."
+        )
     more = "more" if best > usual else "fewer"
     return (
         f"{grid.best} takes {share:.0%} {more} tokens than {grid.comparison.baseline}: "

@@ -88,10 +88,10 @@ class Plan:
 
 def read_grid(config: str | os.PathLike[str] | None) -> Plan:
     """Read the plan from a configuration file."""
-    found = find_config() if config is None else read_config(Path(config))
-    path = found.path
-    shared = found.shared
-    if path is None or not found.grid:
+    read = find_config() if config is None else read_config(Path(config))
+    path = read.path
+    shared = read.shared
+    if path is None or not read.grid:
         what = (
             "There is no calipers.toml here or above"
             if path is None
@@ -99,13 +99,13 @@ def read_grid(config: str | os.PathLike[str] | None) -> Plan:
         )
         raise InvalidInput(f"{what}; write one, such as:\n{EXAMPLE}")
     try:
-        grid = msgspec.convert(found.grid, GridTable)
+        grid = msgspec.convert(read.grid, GridTable)
     except msgspec.ValidationError as error:
         keys = ", ".join(GridTable.__struct_encode_fields__)
         inner = ", ".join(RetrieverTable.__struct_encode_fields__)
         raise InvalidInput(
-            f"[grid] of {path} cannot be read: {error}. Its keys are {keys}; those of each "
-            f"retriever are {inner}. Such as:\n{EXAMPLE}"
+            f"[grid] of {path} cannot be read: {error}. Its keys are {keys}; those of "
+            f"each retriever are {inner}. Such as:\n{EXAMPLE}"
         ) from None
     measures = build(
         CompareSettings,
@@ -135,9 +135,9 @@ def read_grid(config: str | os.PathLike[str] | None) -> Plan:
     names = [combination.name for combination in combinations]
     if len(combinations) < 2 or len(files) < len(combinations):
         raise InvalidInput(
-            f"[grid] of {path} has the combinations: {', '.join(names)}. At least two are needed, "
-            "each with a name of its own; add a value for a parameter, or take out one that is "
-            "there twice."
+            f"[grid] of {path} has the combinations: {', '.join(names)}. At least two "
+            "are needed, each with a name of its own; add a value for a parameter, or "
+            "take out one that is there twice."
         )
     return Plan(
         folder,
@@ -154,16 +154,17 @@ def _combinations(
     name: str, table: RetrieverTable, grid: GridTable, output: Path
 ) -> Iterator[Combination]:
     """Every combination of one retriever's parameters; each member of a list is one."""
-    given = {**grid.params, **table.params}
+    all_params = {**grid.params, **table.params}
     choices = {
-        one: value if isinstance(value, list) else [value] for one, value in given.items()
+        name: value if isinstance(value, list) else [value]
+        for name, value in all_params.items()
     }
     for values in product(*choices.values()):
         params = dict(zip(choices, values, strict=True))
         shown = msgspec.to_builtins(without_secrets(params), enc_hook=str)
         varying = [
-            f"{one}={_said(shown[one])}"
-            for one, several in choices.items()
+            f"{name}={_said(shown[name])}"
+            for name, several in choices.items()
             if several[1:]
         ]
         full = " ".join([name, *varying])
@@ -186,13 +187,13 @@ def _said(value: Any) -> str:
     )
 
 
-def _baseline(given: str, names: list[str]) -> str:
+def _baseline(wanted: str, names: list[str]) -> str:
     """The combination of that name."""
-    if given in names:
-        return given
+    if wanted in names:
+        return wanted
     raise InvalidInput(
-        f"The baseline {given!r} is none of the combinations, which are {', '.join(names)}."
-        f"{did_you_mean(given, names)}"
+        f"The baseline {wanted!r} is none of the combinations, which are "
+        f"{', '.join(names)}.{did_you_mean(wanted, names)}"
     )
 
 
@@ -246,12 +247,12 @@ def tokens_per_query(
         (metric.k for metric in comparison.metrics if metric.name == comparison.primary),
         None,
     )
-    found = {}
+    means = {}
     for name, pair in pairs.items():
         shown = may_have_tokens(pair) and tokens_shown(pair, [k or max(1, pair.depth)])
         if shown:
-            found[name] = exact_mean(shown.table[:, 0].astype(np.float64))
-    return found
+            means[name] = exact_mean(shown.table[:, 0].astype(np.float64))
+    return means
 
 
 def _best_of(
@@ -283,8 +284,8 @@ def _retrieved(
         plan.output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise WriteFailed(
-            f"The folder {plan.output} cannot be made: {error.strerror}; name another output in "
-            "[grid]."
+            f"The folder {plan.output} cannot be made: {error.strerror}; name another "
+            "output in [grid]."
         ) from error
     restart = settings.restart
     retry_errors = settings.retry_errors
@@ -352,16 +353,18 @@ def _build(combination: Combination, folder: Path) -> Retriever:
     secrets.add(*hidden)
     factory, module = load_target(_target(combination, folder))
     try:
-        made = as_retriever(factory(**combination.params))
+        retriever = as_retriever(factory(**combination.params))
     except Exception as error:  # a user's factory may raise anything
         raise RetrieverFailed(
-            f"The retriever {combination.name!r} cannot be made: {combination.target} raises "
-            f"{type(error).__name__}: {secrets.redact(str(error))[:300]}"
+            f"The retriever {combination.name!r} cannot be made: {combination.target} "
+            f"raises {type(error).__name__}: {secrets.redact(str(error))[:300]}"
         ) from error
     if hidden:
-        made = replace(made, secrets=secrets)
+        retriever = replace(retriever, secrets=secrets)
     code = code_of(factory, module)
-    return replace(made, name=combination.name, settings=combination.settings, code=code)
+    return replace(
+        retriever, name=combination.name, settings=combination.settings, code=code
+    )
 
 
 def _target(combination: Combination, folder: Path) -> str:

@@ -30,12 +30,12 @@ def grid(
 ) -> "Grid":
     """Ask every combination of a grid file every question, and compare them all.
 
-    ``config`` is a calipers.toml with a table ``[grid]``; without it the one
-    of the working folder is taken. Each combination has a run file of its own: a grid that was
-    interrupted goes on where it stopped, and what is finished is neither built nor asked again,
-    unless its parameters, the questions or the code of its retriever changed. ``restart``
-    begins again, ``retry_errors`` asks again what failed. A combination that fails is reported,
-    and the others go on.
+    ``config`` is a calipers.toml with a table ``[grid]``; without it the one of the
+    working folder is taken. Each combination has a run file of its own: a grid that was
+    interrupted goes on where it stopped, and what is finished is neither built nor asked
+    again, unless its parameters, the questions or the code of its retriever changed.
+    ``restart`` begins again, ``retry_errors`` asks again what failed. A combination that
+    fails is reported, and the others go on.
     """
     from calipers.questions.grid.rule import read_grid, run_grid
 

@@ -47,13 +47,13 @@ def document(slices: Slices) -> Document:
 
 
 def _table(slices: Slices, by: str) -> Table:
-    found: dict[str, list[Slice]] = {}
+    by_value: dict[str, list[Slice]] = {}
     for row in slices.of(by):
-        found.setdefault(row.value, []).append(row)
+        by_value.setdefault(row.value, []).append(row)
     columns: Heads = (Column(f"by {by}", words=True), "queries", *slices.metrics)
     cells: list[Cells] = [
         (Cell(value, strong=True), f"{parts[0].queries:,}", *map(_cell, parts))
-        for value, parts in found.items()
+        for value, parts in by_value.items()
     ]
     return Table(columns, cells)
 
@@ -107,20 +107,20 @@ def slices_chart(slices: Slices, sentence: str) -> Chart:
         if overall is not None:
             marks.append(Stroke([(overall, y.low), (overall, y.high)], "even", True, 1.5))
         for at, (row, mean) in enumerate(mine):
-            said = f"{printable(row.value, 40)}: {number(mean)}"
-            said += f" ({row.interval.shown})" if row.interval else ""
-            said += f", {plural(row.queries, 'query', 'queries')}"
-            said += ", worse than the rest" if row.is_worse else ""
+            label = f"{printable(row.value, 40)}: {number(mean)}"
+            label += f" ({row.interval.shown})" if row.interval else ""
+            label += f", {plural(row.queries, 'query', 'queries')}"
+            label += ", worse than the rest" if row.is_worse else ""
             shape, colour = ("down", "worse") if row.is_worse else ("circle", "accent")
-            marks += interval_row(Dot(mean, -at, said, colour, shape, 5), row.interval)
+            marks += interval_row(Dot(mean, -at, label, colour, shape, 5), row.interval)
         panels.append(Panel(x, y, marks, printable(by, 60), rows=len(mine)))
-    said = f"{metric} for each slice of the queries, with intervals."
+    label = f"{metric} for each slice of the queries, with intervals."
     legend = [("down", "worse", "worse than the rest")] * any(
         r.is_worse for r, _ in drawn
     )
     if overall is not None:
         legend.append(("dashed", "even", "mean of all queries"))
-    return Chart(sentence, panels, said, shares_axis=True, legend=legend)
+    return Chart(sentence, panels, label, shares_axis=True, legend=legend)
 
 
 def _overall(row: Slice) -> float | None:

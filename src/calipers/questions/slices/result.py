@@ -35,7 +35,8 @@ class Slice:
     p_value: float | None = None
     p_adjusted: float | None = None
     standing: Standing | None = None
-    """Better or worse than the rest in the primary metric; other metrics are not tested."""
+    """Better or worse than the rest in the primary metric; other metrics are not
+    tested."""
     better: str
     """Whether higher or lower is better in this metric."""
 
@@ -66,7 +67,8 @@ class Slices(Plain, HasRows):
     primary: str | None
     """The metric that is tested."""
     claims: tuple[Claim, ...]
-    """The slices that are worse, worst first; else those that are better, and the lowest."""
+    """The slices that are worse, worst first; else those that are better, and the
+    lowest."""
     settings: Mapping[str, Any]
 
     def of(self, by: str) -> tuple[Slice, ...]:
@@ -116,8 +118,8 @@ def _claim(row: Slice) -> Claim:
         why = f"`calipers misses --where {quote(f'{row.by}={row.value}')}`"
         following = commanded("Why: {it.text}", why)
     text = sentence(
-        "{it.text} is {said}: {it.metric} is {it.value} on {it.queries:query|queries} and "
-        "{it.before} on the other {it.count}.",
+        "{it.text} is {said}: {it.metric} is {it.value} on {it.queries:query|queries} "
+        "and {it.before} on the other {it.count}.",
         it=fact,
         said="weakest" if standing == "no clear difference" else standing,
     )

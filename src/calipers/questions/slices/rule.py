@@ -72,8 +72,8 @@ def slice_scores(
 def _marked(row: Slice, test: GroupTest | None, alpha: float) -> Slice:
     """Add the p-values and the standing to a row.
 
-    The permutation test detects any difference between a slice and the rest, even in spread
-    alone. A mark claims that the means differ, so both intervals have to agree.
+    The permutation test detects any difference between a slice and the rest, even in
+    spread alone. A mark claims that the means differ, so both intervals have to agree.
     """
     row = replace(row, standing="no clear difference")
     if test is None:
@@ -98,8 +98,8 @@ def _holds(interval: Interval, mean: float | None) -> bool:
 
 
 def _headlines(metrics: Sequence[MetricFacts]) -> list[MetricFacts]:
-    found = [deepest(metrics, (kind,)) for kind in HEADLINES]
-    return [one for one in found if one] or list(metrics)
+    deepest_of_each = [deepest(metrics, (kind,)) for kind in HEADLINES]
+    return [metric for metric in deepest_of_each if metric] or list(metrics)
 
 
 def _row(

@@ -20,12 +20,12 @@ def slices(
 ) -> "Slices":
     """Each slice of the queries with its mean and interval, tested against the rest.
 
-    ``scores`` are those of ``evaluate``, or the file in which they were written.
-    ``by`` is a tag of the queries, "language", "question_word", "form" or "length" of their texts,
-    "targets" (how many they have), several of these, or "auto": all that need no tag.
-    ``metrics`` are names that the scores have (default: recall, precision and ndcg at
-    their largest cut-off, and mrr). A slice that differs from the
-    rest in the ``primary`` metric (default: recall at the largest cut-off) is marked, all slices
+    ``scores`` are those of ``evaluate``, or the file in which they were written. ``by``
+    is a tag of the queries, "language", "question_word", "form" or "length" of their
+    texts, "targets" (how many they have), several of these, or "auto": all that need no
+    tag. ``metrics`` are names that the scores have (default: recall, precision and ndcg
+    at their largest cut-off, and mrr). A slice that differs from the rest in the
+    ``primary`` metric (default: recall at the largest cut-off) is marked, all slices
     tested together; the other metrics are shown beside it.
 
     >>> from calipers import evaluate
