@@ -175,7 +175,7 @@ def draft(
 ) -> Draft:
     """Pool the first k results of several runs into rows to judge.
 
-    ``asked`` maps ids to question texts, in the order of judging; without it they come
+    ``questions`` maps ids to question texts, in the order of judging; without it they come
     from the runs.
     """
     check_number("k", k, whole=True, least=1)
