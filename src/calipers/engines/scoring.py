@@ -65,6 +65,7 @@ def score(
         "confidence": confidence,
         **({} if cluster is None else {"cluster": cluster}),
         **({} if weight_by is None else {"weight_by": weight_by}),
+        **({"only_returned": True} if pair.ground_truth.only_returned else {}),
     }
     longest = int(matches.retrieved.max(initial=0))
     clusters = _clusters(pair, cluster)

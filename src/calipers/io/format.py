@@ -34,7 +34,9 @@ from calipers.io.records.records import (
 )
 from calipers.io.tables.cells import TAG, cell_value, in_order
 from calipers.io.tables.scan import InputTable, explained
+from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset, Role
+from calipers.model.run import Run
 from calipers.names import NEGATIVES, PARALLEL, plain_name
 
 Parts = Iterable[Dataset]
@@ -71,6 +73,8 @@ class Format(ABC):
     """The format's own name for ``ground_truth``, if different."""
     no_truth: str = ""
     """Why it holds no ground truth, if it looks as if it did."""
+    judges_results: bool = False
+    """Whether it judges results, so that nothing else has a judgement."""
     known_by: tuple[Set[str], ...] = ()
     """Sets of keys that identify the format: no other has all keys of one set."""
     only: Role | None = None
@@ -142,6 +146,9 @@ def dataset_of(
     made = build(records, place, probe.name, probe.name, file_format.fields, probe.room)
     truth = made.ground_truth
     run = made.run
+    if truth is not None and run is not None:
+        only = file_format.judges_results or are_the_judged(truth, run)
+        truth = replace(truth, only_returned=only)
     if truth is not None:
         notes = [*notes, *truth.notes]
         called = file_format.fields.get("ground_truth")
@@ -154,6 +161,29 @@ def dataset_of(
     elif run is not None:
         run = replace(run, notes=(*run.notes, *notes))
     return Dataset(truth, run, file_format.title, file_format.no_truth, proposal)
+
+
+def are_the_judged(truth: GroundTruth, run: Run) -> bool:
+    """Whether each query has judgements of exactly what it returned, some of them 0.
+
+    Then the judgements were made of these results, and say nothing of what was not returned.
+    """
+    if truth.n_queries < _FEWEST_JUDGED or not run.in_memory or (truth.grades > 0).all():
+        return False
+    rows = run.frame
+    if truth.kinds != {"item"} or "item" not in rows.columns:
+        return False
+    pairs = ["query", "item"]
+    judged = truth.targets.select(pairs).unique()
+    returned = rows.select(pairs).unique()
+    return (
+        judged.height == returned.height
+        and not judged.join(returned, on=pairs, how="anti").height
+    )
+
+
+_FEWEST_JUDGED = 2
+"""Queries from which on it is no chance that all that was judged was returned."""
 
 
 def is_of_spark(value: Any) -> bool:

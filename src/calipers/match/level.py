@@ -213,6 +213,7 @@ def map_ids(ground_truth: GroundTruth, run: Run, how: IdMap) -> tuple[GroundTrut
         repeated=ground_truth.repeated + truth.repeated,
         notes=ground_truth.notes,
         forbidden=forbidden,
+        only_returned=ground_truth.only_returned,
     )
     return renamed, _mapped_run(
         run, how, {column: set(names) for column, names in meant.items()}

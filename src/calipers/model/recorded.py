@@ -65,6 +65,11 @@ class Recorded:
         return tag
 
     @property
+    def only_returned(self) -> bool:
+        """Whether only what was returned was judged, so that nobody knows what was missed."""
+        return bool(self.record.get("only_returned", False))
+
+    @property
     def notes(self) -> Sequence[str]:
         """What a reader must know of the input."""
         return self.record.get("notes") or ()

@@ -1,6 +1,7 @@
 """Load an evaluation with all its numbers."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -15,6 +16,7 @@ from calipers.model.evaluation import Evaluation
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset
 from calipers.model.policy import Policy
+from calipers.model.recorded import Recorded
 from calipers.model.run import RUN_SCHEMA, Run
 from calipers.model.scores import InputCounts, MetricFacts, Scores
 from calipers.store.blob import check_content, unpack
@@ -96,7 +98,7 @@ def load_retrieved(store: Store, evaluation: Evaluation) -> Dataset:
     whose = _whose(store, evaluation)
     wanted = ("queries", "targets", "results", "texts", "asked")
     with store.reading() as connection:
-        _, parts = read_parts(store, connection, evaluation, wanted)
+        text, parts = read_parts(store, connection, evaluation, wanted)
     if "results" not in parts:
         raise InvalidInput(
             f"{whose} was saved without what was retrieved; its scores can be shown and "
@@ -114,6 +116,8 @@ def load_retrieved(store: Store, evaluation: Evaluation) -> Dataset:
     truth = GroundTruth.from_targets(
         tables["targets"], queries=known.select("query", "text"), tags=query_tags(known)
     )
+    facts = msgspec.json.decode(text, type=_Facts)
+    truth = replace(truth, only_returned=Recorded(facts.settings).only_returned)
     run = Run.from_frame(
         results.select(pl.col(name).cast(kind) for name, kind in kinds.items()),
         order="rank",

@@ -1,9 +1,11 @@
 """A table of results with a verdict each: what was not returned is not known."""
 
+import json
 import random
 
 import pytest
 
+import calipers
 from calipers import evaluate
 from calipers.errors import InvalidInput
 from tests.command import calipers_command
@@ -53,3 +55,117 @@ def test_what_needs_more_is_refused_until_the_user_says_that_nothing_else_is(met
 def test_a_row_that_was_judged_and_not_returned_says_what_was_missed(tmp_path):
     path = put(tmp_path, [("q", "a", 1, 0), ("q", "b", 2, 1), ("q", "z", "", 1)])
     assert evaluate(path, metrics="recall@3")["recall@3"].mean == 0.5
+
+
+JUDGED = {"how to reset": [0, 1, 0], "where is it": [1, 0], "why so slow": [0, 0]}
+
+
+def as_rows(folder):
+    return put(folder, [(q, f"{q[:3]}{n}", n, v) for q, n, v in _rows()])
+
+
+def _rows():
+    return [(query, n, v) for query, listed in JUDGED.items() for n, v in enumerate(listed, 1)]
+
+
+def as_book(folder):
+    path = folder / "book.jsonl"
+    rows = [
+        {
+            "query_text": query,
+            "doc_id": f"{query[:3]}{n}",
+            "position": n,
+            "judgements": [{"rating": verdict}],
+        }
+        for query, n, verdict in _rows()
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def as_results(folder):
+    path = folder / "results.jsonl"
+    records = [
+        {
+            "question": query,
+            "results": [
+                {"chunk_id": f"{query[:3]}{n}", "is_relevant": bool(verdict)}
+                for n, verdict in enumerate(listed, 1)
+            ],
+        }
+        for query, listed in JUDGED.items()
+    ]
+    path.write_text(json.dumps(records))
+    return path
+
+
+def as_converted(folder):
+    calipers.convert(as_rows(folder), folder / "ours.jsonl")
+    return folder / "ours.jsonl"
+
+
+@pytest.mark.parametrize("write", [as_rows, as_book, as_results, as_converted])
+def test_whatever_file_judges_what_was_returned_no_recall_is_measured(write, tmp_path):
+    path = write(tmp_path)
+    scores = evaluate(path)
+    assert {metric.kind for metric in scores.metrics} == {"precision", "hit_rate", "mrr"}
+    assert scores["precision@3"].mean == pytest.approx((1 + 1 + 0) / 9)
+    assert scores["hit_rate@1"].mean == pytest.approx(1 / 3)
+    with pytest.raises(InvalidInput, match="only what was returned was judged"):
+        evaluate(path, metrics="recall@3")
+
+
+def test_results_of_which_some_were_not_judged(tmp_path):
+    path = tmp_path / "some.json"
+    listed = [{"id": "a", "relevant": False}, {"id": "b", "relevant": True}, {"id": "z"}]
+    records = [{"query": q, "retrieved": listed} for q in ("one", "two")]
+    path.write_text(json.dumps(records))
+    assert evaluate(path, metrics="precision@3")["precision@3"].mean == pytest.approx(1 / 3)
+    with pytest.raises(InvalidInput, match="only what was returned was judged"):
+        evaluate(path, metrics="recall@3")
+
+
+@pytest.mark.parametrize("judgement", [0.83, "nearly", None])
+def test_a_number_of_a_retriever_judges_nothing(judgement, tmp_path):
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps([{"query": "q", "retrieved": [{"id": "a", "rating": judgement}]}]))
+    with pytest.raises(InvalidInput, match="has no ground truth, only results"):
+        evaluate(path)
+
+
+def test_a_saved_evaluation_knows_that_only_returned_rows_were_judged(tmp_path):
+    store = tmp_path / "history.db"
+    path = as_rows(tmp_path)
+    assert calipers_command("eval", path, "--save", "x", "--store", store).code == 0
+    again = evaluate("@x", store=store)
+    assert {metric.kind for metric in again.metrics} == {"precision", "hit_rate", "mrr"}
+    with pytest.raises(InvalidInput, match="only what was returned was judged"):
+        evaluate("@x", store=store, metrics="recall@3")
+    complete = ("--judged", "complete", "--save", "y", "--store", store)
+    assert calipers_command("eval", path, *complete).code == 0
+    assert evaluate("@y", store=store, metrics="recall@3")["recall@3"].mean == 1
+
+
+def test_mapped_ids_do_not_make_recall_known(tmp_path):
+    with pytest.raises(InvalidInput, match="only what was returned was judged"):
+        evaluate(as_rows(tmp_path), metrics="recall@3", map_ids="case")
+
+
+def test_nobody_knows_what_was_missed(tmp_path):
+    path = as_rows(tmp_path)
+    with pytest.raises(InvalidInput, match="what was missed is not known"):
+        calipers.misses(path)
+    assert calipers.misses(path, judged="complete").missed == 0
+    low = calipers.misses(path, k=1)
+    assert low.missed == 1
+    assert "what was not returned is not listed" in low.notes[0]
+
+
+def test_hard_negatives_that_came_back_are_no_judged_rows(tmp_path):
+    path = tmp_path / "evals.json"
+    records = [
+        {"query": q, "retrieved": ["a", "b", "c"], "ground_truth": {"a": 1, "b": 0}}
+        for q in ("one", "two")
+    ]
+    path.write_text(json.dumps(records))
+    assert evaluate(path, metrics="recall@3")["recall@3"].mean == 1

@@ -31,6 +31,7 @@ from calipers.io.records.fields import (
     first_records,
     has_objects,
     holds_objects,
+    judged_results,
     names_of_parts,
     notes_on_names,
     resolve_record,
@@ -203,7 +204,8 @@ class Ours(EachRow):
         if probe.look is None:
             raise wrong_format(probe, self.title)
         if self.recognise(probe.look.keys) and probe.look.keys <= self.kept:
-            return read_records(self, probe, probe.records())
+            dataset = read_records(self, probe, probe.records())
+            return _of_judged_results(dataset, first_records(probe).get(None, {}))
         records = first_records(probe)
         owner = next(
             (
@@ -216,7 +218,8 @@ class Ours(EachRow):
         first = records[owner]
         names = names_of_parts(first, role)
         held = {*names, *first}
-        has = {"has_truth": "ground_truth" in held, "has_results": "retrieved" in held}
+        has_truth = "ground_truth" in held or bool(judged_results(_renamed(first, names)))
+        has = {"has_truth": has_truth, "has_results": "retrieved" in held}
         options: tuple[Pairs, ...] = ()
         if not all(has.values()) and not first.keys() <= self.kept:
             from calipers.io.tables.candidates import missing_part
@@ -224,6 +227,7 @@ class Ours(EachRow):
             options = missing_part(_sample(probe, owner), role, **has)
         notes = notes_on_names(names, first.keys() - self.kept)
         dataset = read_records(self, probe, probe.records(owner, names), notes)
+        dataset = _of_judged_results(dataset, _renamed(first, names))
         return replace(dataset, unclear=Unclear("", *options)) if options else dataset
 
     def read_table(self, probe: Probe, table: InputTable, role: Role) -> Dataset:
@@ -291,6 +295,20 @@ class Ours(EachRow):
                 file.write((between if number else first) + msgspec.json.encode(one))
             file.write(last)
         return [path]
+
+
+def _renamed(record: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """A record whose parts have our names."""
+    parts = {ours: record[name] for ours, name in names.items() if name in record}
+    return {**record, **parts}
+
+
+def _of_judged_results(dataset: Dataset, first: Mapping[str, Any]) -> Dataset:
+    """The dataset, which knows whether its targets are what was judged of its results."""
+    truth = dataset.ground_truth
+    if truth is None or "ground_truth" in first or not judged_results(first):
+        return dataset
+    return replace(dataset, ground_truth=replace(truth, only_returned=True))
 
 
 def record_from(row: Mapping[str, Any], at: At) -> Record:

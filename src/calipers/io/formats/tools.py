@@ -375,6 +375,7 @@ class QuepidBook(RowFormat):
     )
     results_field = "position"
     truth_field = "judgements"
+    judges_results = True
 
     def recognise(self, keys: frozenset[str]) -> bool:
         """``query_text`` and ``doc_id``, or ``judgements``; with a grade it is a plain table."""

@@ -52,6 +52,7 @@ from calipers.names import (
     WRAPPED,
     plain_name,
     possible_meaning,
+    words_in,
 )
 
 _FIELDS: dict[type, dict[str, Any]] = {
@@ -189,8 +190,10 @@ def notes_on_names(names: Mapping[str, str], left: Iterable[str]) -> list[str]:
     ['targets ← gold.', 'Not read: also_acceptable.']
     """
     called = {"retrieved": "results", "ground_truth": "targets"}
-    said = [
-        ", ".join(f"{called[ours]} ← {theirs}" for ours, theirs in names.items()) + "."
+    renamed = [
+        f"{called[ours]} ← {theirs}"
+        for ours, theirs in names.items()
+        if called[ours] != theirs
     ]
     known = {word for theirs in names.values() for word in theirs.split(",")}
     left = [
@@ -199,7 +202,7 @@ def notes_on_names(names: Mapping[str, str], left: Iterable[str]) -> list[str]:
         if one not in known and MATTERS & {*one.lower().split("_")}
     ]
     return [
-        *(said if names else ()),
+        *([f"{', '.join(renamed)}."] if renamed else ()),
         *([f"Not read: {', '.join(left)}."] if left else ()),
     ]
 
@@ -223,6 +226,8 @@ def resolve_record(record: Mapping[str, Any], at: At) -> dict[str, Any]:
     for part in ("ground_truth", "retrieved"):
         if isinstance(made.get(part), str | int) and not isinstance(made[part], bool):
             made[part] = _in_one(made[part], part, at)
+    if made.get("ground_truth") is None and (judged := judged_results(made)):
+        made["ground_truth"] = judged
     if "retrieved" in made:
         made["retrieved"] = _results(made["retrieved"], _inside(at, ".retrieved"))
     if isinstance(made.get("stages"), Mapping):
@@ -237,6 +242,46 @@ def resolve_record(record: Mapping[str, Any], at: At) -> dict[str, Any]:
         if isinstance(made.get(part), list | tuple):
             made[part] = _targets(made[part], _inside(at, f".{part}"))
     return made
+
+
+_JUDGE_RESULTS = frozenset(
+    words_in(
+        "relevant is_relevant grade judgement judgment rating relevance_grade "
+        "relevance_label relevance_level"
+    )
+)
+"""Keys of a result that judge it; its "relevance" and "label" may be a score."""
+
+
+def judged_results(record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The targets of a record whose results carry their own judgement; none if none does.
+
+    >>> judged_results({"retrieved": [{"id": "a", "relevant": True}, {"id": "b"}]})
+    [{'id': 'a', 'grade': 1.0}]
+    """
+    results = record.get("retrieved")
+    if not isinstance(results, list):
+        return []
+    targets: list[dict[str, Any]] = []
+    for result in results:
+        if not isinstance(result, Mapping):
+            return []
+        key = next(
+            (key for key in result if plain_name(str(key)) in _JUDGE_RESULTS), None
+        )
+        if key is None or result[key] is None:
+            continue
+        grade = grade_of(result[key])
+        if grade is None or grade != round(grade):
+            return []  # a number of a retriever, or no judgement at all
+        try:
+            name = read_document(result).id
+        except BadDocument:
+            return []
+        if name is None:
+            return []
+        targets.append({"id": name, "grade": grade})
+    return targets
 
 
 def _add_negatives(made: dict[str, Any], at: At) -> None:

@@ -14,7 +14,7 @@ import polars as pl
 
 from calipers.checks.evidence import Batches
 from calipers.engines.summary import audit_counts, enforce
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, is_command_line
 from calipers.io.corpus import open_corpus
 from calipers.io.load import load
 from calipers.match.near_ids import NearIds
@@ -232,6 +232,12 @@ def explain_misses(
     study = study_misses(pair, k, corpus=corpus, candidates=candidates, exact=exact)
     facts = study.facts
     missed = study.missed
+    if pair.ground_truth.only_returned and not missed.size:
+        option = "--judged complete" if is_command_line() else 'judged="complete"'
+        raise InvalidInput(
+            f"Say {option} if nothing else is relevant: only what was returned was judged, so "
+            "what was missed is not known."
+        )
     names = pl.Series([reason.name for reason in REASONS])
     columns = {
         "reason": names.gather(study.why),
@@ -412,6 +418,11 @@ def _left_out(pair: Matched) -> np.ndarray:
 
 def _notes(pair: Matched, facts: Facts, counted: np.ndarray) -> list[str]:
     lines = list(pair.recorded.notes)
+    if pair.ground_truth.only_returned:
+        lines.insert(
+            0,
+            "Only what was returned was judged, so what was not returned is not listed.",
+        )
     if facts.corpus is None:
         lines.append(
             "No corpus is given (--corpus), so what is not in it, or split over its chunks, "
