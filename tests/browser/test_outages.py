@@ -65,3 +65,35 @@ def test_no_label_is_lost_or_doubled_while_the_store_goes_and_comes(
     outage.close()
     assert len(found) == len(given) == LABELS
     assert {desk.items[one.item].label.text: one.grade for one in found} == given
+
+
+def test_the_count_of_labels_kept_offline_is_right_after_each_grade(browser, tmp_path):
+    store = str(tmp_path / "history.db")
+    texts = [{"id": f"d{n}", "text": f"Text {n} speaks."} for n in range(6)]
+    run = [{"id": "q", "query": "What is it?", "retrieved": texts}]
+    desk = calipers.labels_pool("offline", {"one": run}, store=store, judges=("anna",))
+    with served(shelf_of(store, "anna")) as running:
+        context = browser.new_context()
+        page = context.new_page()
+        page.set_default_timeout(15_000)
+        page.goto(running.links["anna"])
+        page.wait_for_url(f"http://{running.host}/")
+        page.goto(f"http://{running.host}/pools/{desk.content.number}/judge")
+        page.wait_for_function(READY)
+        context.set_offline(True)
+        for n in range(1, 4):
+            before = page.locator("#text").text_content()
+            page.keyboard.press("2")
+            kept = "1 label is kept" if n == 1 else f"{n} labels are kept"
+            page.locator("#save", has_text=kept).wait_for()
+            page.wait_for_function(
+                "before => document.getElementById('text').textContent !== before", arg=before
+            )
+        # What the line says is what the browser holds.
+        assert page.evaluate("() => Object.keys(localStorage).length") == 3
+        assert entries(store, desk.content.number) == []
+        context.set_offline(False)
+        page.locator("#save", has_text="Saved.").wait_for()
+        page.wait_for_function("() => Object.keys(localStorage).length === 0")
+        context.close()
+    assert len(entries(store, desk.content.number)) == 3

@@ -48,3 +48,12 @@ def test_what_cannot_say_how_far_it_is_shows_that_it_goes_on(monkeypatch) -> Non
     with progress.progress():
         time.sleep(0.3)
     assert "working" in terminal.getvalue()
+
+
+def test_a_report_that_takes_long_shows_that_it_goes_on(monkeypatch, tmp_path) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(progress, "PATIENCE_SECONDS", 0.01)
+    monkeypatch.setenv("TERM", "xterm")
+    progress.write_file(str(tmp_path / "report.html"), lambda: time.sleep(0.3))
+    assert "working" in terminal.getvalue()

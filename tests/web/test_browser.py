@@ -74,11 +74,11 @@ def test_one_person_from_the_link_to_the_export(open_page, tmp_path):
             r"bm25|dense|\d\.\d\d\d|judges differ", me.locator("main").text_content()
         )
         press(me, "3021030123")
-        me.get_by_role("heading", name="Nothing is left for you").wait_for()
-        me.get_by_role("link", name="See what the labels moved, and export").click()
+        me.get_by_role("heading", name="Nothing is left for you to judge").wait_for()
+        me.get_by_role("link", name="See how the labels changed the metric").click()
         # From the start to the end, and no sign that could be read as an uncertainty.
         moved = me.locator("#runs").text_content()
-        assert re.search(r"startnow.*\sbm25(\d\.\d{3}){3} – \d\.\d{3}", moved)
+        assert re.search(r"beforeafter.*\sbm25(\d\.\d{3}){3} – \d\.\d{3}", moved)
         assert "±" not in moved
         assert "judges agree" not in me.locator("main").text_content()
         shown = float(me.locator("#runs td[data-mean]").first.get_attribute("data-mean"))

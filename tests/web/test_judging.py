@@ -112,7 +112,7 @@ def test_every_action_has_a_key_and_the_text_on_the_screen_is_the_one_that_is_la
     assert page.locator("#place").text_content() == "Text 2, 9 left"
     assert "What is topic" in page.locator("#spoken").text_content()
     # An undo shows what it undid: first the grade, then the note of the same text.
-    press(page, "u", "Undone: your grade 2, helps. This is the text.")
+    press(page, "u", "Undone: your grade 2, helps.")
     assert place.text_content() == first
     press(page, "u", "Undone: your note “odd”.")
     assert place.text_content() == first
@@ -228,8 +228,8 @@ def test_a_text_is_read_from_its_own_side_and_its_addresses_can_be_opened(opened
         press(page, "2")
     assert page.locator("img").count() == 0
     # What the labels moved is for the owner alone.
-    page.get_by_role("heading", name="Nothing is left for you").wait_for()
-    assert page.get_by_role("link", name="See what the labels moved").count() == 0
+    page.get_by_role("heading", name="Nothing is left for you to judge").wait_for()
+    assert page.get_by_role("link", name="See how the labels changed the metric").count() == 0
 
 
 def test_a_mark_far_down_in_a_long_text_is_shown_to_who_reviews_it(opened):

@@ -27,6 +27,10 @@ QUERIES = {
 }
 """What is asked for beside the page as it is, or in its place where it needs something."""
 N = 6
+BEYOND = """() => [...document.querySelectorAll(".scroll")]
+  .filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth)
+  .map((one) => one.ariaLabel)"""
+"""The tables that are wider than the screen."""
 # What depends on colours and on where things are; the other rules look at the elements alone.
 NARROW = ["color-contrast", "link-in-text-block", "scrollable-region-focusable", "target-size"]
 
@@ -106,9 +110,27 @@ def test_every_page_is_clean_by_axe_and_fits(rich, window, path, query):
     if path.endswith("/judge"):
         window.locator("#desk").wait_for()
     check(window)
-    if path == "/compare":
-        # On a phone the mean of the second system is seen without scrolling.
-        box = window.locator("table.answer tbody tr").first.locator("td").last.bounding_box()
+    if path in ("/", "/compare", "/evaluations/{reference}", "/evaluations/{reference}/report"):
+        # On a phone every number is seen without scrolling: the rows are stacked.
+        assert window.evaluate(BEYOND) == []
+
+
+def test_on_a_phone_differences_and_intervals_are_on_the_screen(rich, window):
+    running, ids = rich
+    look(window, 390)
+    window.goto(f"http://{running.host}/compare?of={ids['reference']}&of={ids['other']}")
+    row = window.locator("#queries tr.row").first
+    for at in range(3):
+        box = row.locator("td").nth(at + 1).bounding_box()
+        assert 0 <= box["x"] < box["x"] + box["width"] <= 390
+    # Each value names its system, as in the report.
+    names = row.locator("td[data-head]").evaluate_all("all => all.map((one) => one.dataset.head)")
+    assert names == ["new", "old"]
+    window.goto(f"http://{running.host}/evaluations/{ids['reference']}")
+    cells = window.locator('table.answer td[data-head="95% interval"]:not(:empty)')
+    assert cells.count() > 3
+    for at in range(cells.count()):
+        box = cells.nth(at).bounding_box()
         assert box["x"] + box["width"] <= 390
 
 

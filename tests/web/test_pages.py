@@ -44,7 +44,7 @@ def test_ground_truths_that_differ_are_refused_with_what_can_be_done(me, filled)
     path = f"/compare?of={ids['bm25']}&of={saved.id}"
     refused = me.get(path)
     assert refused.status == 409
-    assert "Compare all the same" in refused.text
+    assert "Compare them anyway" in refused.text
     assert me.get(f"{path}&anyway=1").status == 200
 
 
@@ -106,4 +106,4 @@ def test_an_empty_history_says_how_to_begin_unless_something_was_asked_for(
         me = own.visitor()
         for visitor in (me, running.visitor()):
             assert "calipers eval evals.jsonl --save" in visitor.get("/").text
-        assert "No evaluation fits" in me.get("/?since=1h").text
+        assert "No evaluation has this name" in me.get("/?since=1h").text

@@ -198,7 +198,8 @@ def write_file(path: str | None, make: Callable[[], object]) -> None:
     from calipers.io.files.write import is_standard_output
 
     if path:
-        make()
+        with progress():
+            make()
         if not is_standard_output(path):
             click.echo(f"Written to {path}", err=True)
 

@@ -1,6 +1,6 @@
 """Render a document as HTML for the report, the web app and notebooks."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 
 from calipers.model.claim import SIGNS, Claim, Standing
@@ -152,10 +152,16 @@ def _claim(claim: Claim) -> str:
     return f"<li>{_sign(claim.standing)}{fact}{further}</li>"
 
 
+PHONE = 44
+"""Characters of a table that fit beside each other on a phone."""
+
+
 def _table(table: Table) -> str:
+    """A table; one that is wider than a phone is marked, so that a style may stack its rows."""
     columns = [
         Column(column) if isinstance(column, str) else column for column in table.columns
     ]
+    stacks = _width(columns, table.rows) > PHONE
     heads = "".join(
         _cell("th" if one.head else "td", one, at, one.head)
         for at, one in enumerate(columns)
@@ -165,27 +171,53 @@ def _table(table: Table) -> str:
         if any(column.head for column in columns)
         else ""
     )
-    body = "".join(
-        "<tr>"
-        + "".join(_cell("td", columns[at], at, cell) for at, cell in enumerate(row))
-        + "</tr>"
-        for row in table.rows
-    )
+    body = "".join(_row(columns, row, stacks=stacks) for row in table.rows)
     more = f"<p><small>{said_html(table.more)}</small></p>" if table.more else ""
     # Focusable, so that a wide table can be scrolled by keyboard.
     named = escape(clean(table.title or columns[0].head or "Table"), quote=True)
+    marked = "answer stack" if stacks else "answer"
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{named}">'
-        f'<table class="answer">{heads}'
+        f'<table class="{marked}">{heads}'
         f"<tbody>{body}</tbody></table></div>{more}"
     )
 
 
-def _cell(tag: str, column: Column, place: int, cell: Cell | str) -> str:
-    left = ' class="words"' if column.words or column.prose or not place else ""
+def _width(columns: Sequence[Column], rows: Iterable[Sequence[Cell | str]]) -> int:
+    """How many characters a table needs beside each other; prose can break between words."""
+    widest = [_characters(column, column.head) for column in columns]
+    for row in rows:
+        for at, cell in enumerate(row):
+            widest[at] = max(widest[at], _characters(columns[at], cell))
+    return sum(widest) + 2 * len(widest)
+
+
+def _characters(column: Column, cell: Cell | str) -> int:
+    """The characters that a cell needs on one line."""
+    text = cell if isinstance(cell, str) else cell.text
+    sign = 0 if isinstance(cell, str) or not cell.standing else 2
+    if column.words or column.prose:
+        return max(map(len, text.split()), default=0) + sign
+    return len(text) + sign
+
+
+def _row(columns: Sequence[Column], row: Sequence[Cell | str], *, stacks: bool) -> str:
+    """A row; where rows may be stacked, each cell names its column."""
+    cells = (
+        _cell("td", columns[at], at, cell, named=stacks) for at, cell in enumerate(row)
+    )
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _cell(
+    tag: str, column: Column, place: int, cell: Cell | str, *, named: bool = False
+) -> str:
+    attributes = ' class="words"' if column.words or column.prose or not place else ""
+    if named and place and column.head:
+        attributes += f' data-head="{escape(clean(column.head), quote=True)}"'
     if isinstance(cell, str):
-        return f"<{tag}{left}>{said_html(cell)}</{tag}>"
+        return f"<{tag}{attributes}>{said_html(cell)}</{tag}>"
     inner = said_html(cell.text)
     inner = f"<strong>{inner}</strong>" if cell.strong else inner
     sign = f" {_sign(cell.standing, '')}" if cell.standing else ""
-    return f"<{tag}{left}>{inner}{sign}</{tag}>"
+    return f"<{tag}{attributes}>{inner}{sign}</{tag}>"

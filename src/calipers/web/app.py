@@ -46,6 +46,7 @@ from calipers.web.guard import (
 )
 from calipers.web.pages import render
 from calipers.web.sources import WebSources, give_memory_back
+from calipers.web.waiting import SlowPages
 
 AWAY = "The database with the evaluations and labels does not answer; it is asked again."
 LOCKED = "Another program holds the database locked; it is asked again."
@@ -89,12 +90,16 @@ def make_app(shelf: WebSources, address: Address, doors: Doors) -> ASGIApp:
     app.state.shelf = shelf
     app.state.address = address
     app.state.doors = doors
+    app.state.pending = SlowPages()
     return Guard(app, address, doors)
 
 
 def guarded(address: str, open_to: OpenTo, answer: Callable[..., Response]) -> Route:
     """A route that checks who may open it; ``address`` is its method and path."""
     method, _, path = address.partition(" ")
+
+    # A page of an evaluation can take long; what changes something is answered once.
+    slow = method == "GET" and open_to != "anybody" and not path.startswith("/api/")
 
     async def handle(request: Request) -> Response:
         if request.state.judge is None and open_to != "anybody":
@@ -104,6 +109,9 @@ def guarded(address: str, open_to: OpenTo, answer: Callable[..., Response]) -> R
         body = [await request.body()] if method == "POST" else []
         # What was typed to start the server is nobody's next command.
         with commands_about(None):
+            if slow:
+                pending: SlowPages = request.app.state.pending
+                return await pending.answer(request, answer)
             return await run_in_threadpool(answer, request, *body)
 
     return Route(path, handle, methods=[method])

@@ -28,7 +28,7 @@ from calipers.words import did_you_mean
 
 SHOWN = ("recall", "precision", "ndcg", "mrr")
 """The metrics in the list of queries, at the cut-off of the evaluation."""
-RESULT = ("item", "score", "text", "document", "start", "end")
+RESULT = ("item", "score", "title", "text", "document", "start", "end")
 """What is shown of a result."""
 DEFAULT_K = 10
 FEWEST_SHOWN = 10

@@ -27,7 +27,7 @@ const tookBack = (one) => {
 const arrived = (answer, more) => {
   if (more) return;
   take(answer, answer.undone);
-  status(answer.undone ? `Undone: ${tookBack(answer.undone)}. This is the text.` : "Saved.");
+  status(answer.undone ? `Undone: ${tookBack(answer.undone)}.` : "Saved.");
   tabs.postMessage(answer.saved.item);
 };
 
@@ -37,7 +37,7 @@ tabs.addEventListener("message", ({ data: item }) => {
   if (state.item && state.item.item === item) {
     keepNote();
     state.item = null;
-    status("You labelled the text before in another tab.");
+    status("You labelled the previous text in another tab.");
   }
   load();
 });
@@ -68,8 +68,8 @@ const show = (item, marked = item && item.mine) => {
   desk.hidden = !item;
   byId("done").hidden = Boolean(item);
   byId("elsewhere").textContent = state.elsewhere
-    ? `${state.elsewhere} on another screen; what is left there after ten minutes comes to you.` : "";
-  byId("spoken").textContent = item ? `${item.query} ${item.title ?? ""} ${(item.text ?? item.id ?? "").slice(0, 200)}` : "Nothing is left for you.";
+    ? `${state.elsewhere} open on another screen. What is not judged there within ten minutes comes to you.` : "";
+  byId("spoken").textContent = item ? `${item.query} ${item.title ?? ""} ${(item.text ?? item.id ?? "").slice(0, 200)}` : "Nothing is left for you to judge.";
   if (!item) {
     // What is on another screen may be left there.
     if (state.elsewhere) setTimeout(() => { if (!state.item && !unsent.waiting.length) load(); }, 20_000);
@@ -185,21 +185,21 @@ const setMark = (mark, said) => {
 };
 
 const unmark = () => {
-  if (state.item && state.mark) setMark(null, "The mark is gone.");
+  if (state.item && state.mark) setMark(null, "Mark removed.");
 };
 
 const mark = () => {
   if (!state.item) return;
   const chosen = state.asMarkdown ? null : selected(byId("text"), state.item.text || "");
-  if (chosen) setMark(chosen, "Marked; the grade keeps it.");
+  if (chosen) setMark(chosen, "Marked. Your next grade saves the mark.");
   else markSentence(false);
 };
 
 const markSentence = (more) => {
   if (!state.item) return;
   const found = sentenceAfter(state.item.text || "", state.mark ? state.mark.to : 0);
-  if (found) setMark({ from: more && state.mark ? state.mark.from : found.from, to: found.to }, "The sentence is marked; the grade keeps it.");
-  else if (state.item.cut) status("Here the text goes on: r shows the rest.");
+  if (found) setMark({ from: more && state.mark ? state.mark.from : found.from, to: found.to }, "Sentence marked. Your next grade saves the mark.");
+  else if (state.item.cut) status("The text is longer: press r for the rest.");
   else if (!state.mark) status("There is no text to mark.");
   else if (!more) unmark();
 };
@@ -210,7 +210,7 @@ const keepNote = () => {
   const text = byId("note-text").value.trim();
   if (form.hidden || !state.item) return;
   form.hidden = true;
-  if (!text && state.item.note) status("An empty note is not kept; undo takes a note back.");
+  if (!text && state.item.note) status("An empty note is not saved. To remove a note, undo it.");
   if (!text || text === state.item.note) return;
   state.item.note = text;
   give(state.item, { kind: "note", note: text });
@@ -252,7 +252,7 @@ const actions = {
   r: () => showRest(), v: () => {
     state.asMarkdown = !state.asMarkdown;
     if (state.item) drawText();
-    status(state.asMarkdown ? "Shown as Markdown; v shows the text as it is." : "The text as it is.");
+    status(state.asMarkdown ? "Shown as Markdown. Press v for plain text." : "Shown as plain text.");
   }, "?": () => byId("keys").showModal(),
 };
 for (const [id, key] of [["skip", "n"], ["undo", "u"], ["mark", "m"], ["note", "c"], ["rest", "r"], ["view", "v"], ["help", "?"]]) {

@@ -17,7 +17,7 @@ const send = async (path, body) => {
       return answer;
     } catch (error) {
       if (error.status && ![429, 500, 502, 503, 504].includes(error.status)) throw error;
-      say(`Not saved yet: ${error.status ? error.message : "The server cannot be reached."} It is sent again.`);
+      say(`Not saved yet: ${error.status ? error.message : "The server cannot be reached."} It will be sent again.`);
       await new Promise((done) => { setTimeout(done, pause); });
     }
   }
@@ -97,8 +97,8 @@ list.addEventListener("submit", async (event) => {
   if (!note) return;
   try {
     await send(`${pool}/labels`, { judge: list.dataset.judge, item: Number(card.dataset.item), shown: card.dataset.key, kind: "note", note });
-    tell("The note is kept.");
-    event.target.querySelector("button").textContent = "Kept";
+    tell("Note saved.");
+    event.target.querySelector("button").textContent = "Saved";
     go(card);
   } catch (error) {
     say(`Not saved: ${error.message}`);

@@ -19,7 +19,7 @@ from calipers.text import normalise
 EXPECTED = 300
 """Characters of a target that the page keeps."""
 NAME = 200
-"""Characters of an id that the page keeps."""
+"""Characters of an id or a title that the page keeps."""
 _MEANS = {reason.name: reason.means for reason in REASONS}
 LONGEST = 700
 """Characters of a text that the page keeps, around the match."""
@@ -108,6 +108,8 @@ def _result(
         found["score"] = float(f"{row['score']:.5g}")
     if row["grade"] is not None:
         found["grade"] = row["grade"]
+    if row["title"] is not None:
+        found["title"] = " ".join(clean(row["title"][: 2 * NAME]).split())[:NAME]
     if row["text"] is not None:
         contained = [targets[number] for number in row["targets"] or ()]
         found["text"] = excerpt(row["text"], _marked(row, contained), longest)
