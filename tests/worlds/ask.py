@@ -1,4 +1,4 @@
-"""Ask every command about a world, and collect what is wrong with the answers."""
+"""Ask commands about a world once each, and collect what is wrong with every face of the answer."""
 
 import html
 import json
@@ -6,38 +6,23 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
+from typing import Any
+from unittest import mock
 
-import calipers
-from tests.command import typed
+import msgspec
+
+from calipers.cli.command import CommandInput
+from calipers.present.markdown import as_markdown
+from calipers.present.terminal import in_python
+from tests.command import Printed, typed
 from tests.worlds.check import Asked, commands_in, problems, refused
 from tests.worlds.draw import drawn
+from tests.worlds.lines import asked_of
 from tests.worlds.world import World
-
-WITH_MARKDOWN = ("eval", "compare", "sweep")
-
-
-def asked_of(world: World) -> list[Asked]:
-    """The command lines that make sense in a world."""
-    files = " ".join(f"{name}.jsonl" for name in world.systems)
-    lines = [
-        Asked("eval a.jsonl"),
-        Asked("eval a.jsonl -m ndcg@10,recall@5"),
-        Asked("sweep a.jsonl"),
-        Asked(f"compare {files}"),
-        Asked("compare a.jsonl b.jsonl -m ndcg@10,recall@5", "b", "a"),
-        Asked("gate b.jsonl --baseline main.json", "b", "a"),
-        Asked("gate a.jsonl --require 'recall@10 >= 0.5'"),
-        Asked("audit truth.jsonl"),
-        Asked("misses a.jsonl"),
-        Asked("diagnose a.jsonl"),
-        Asked("plan a.jsonl b.jsonl --difference 0.1", "b", "a"),
-        Asked("history alarm nightly --store history.db", "b", "a"),
-    ]
-    if any(one.tags for one in world.questions):
-        lines.append(Asked("eval a.jsonl --by type -m recall@10"))
-    return lines
 
 
 @contextmanager
@@ -53,58 +38,86 @@ def inside(world: World) -> Iterator[Path]:
             os.chdir(before)
 
 
+@dataclass
+class Heard:
+    """What a command printed, and the same answer on the other faces."""
+
+    printed: Printed = field(default_factory=lambda: Printed(0, "", ""))
+    answer: dict[str, Any] = field(default_factory=dict)
+    """What ``--json`` prints of it; empty where nothing was answered."""
+    faces: dict[str, str] = field(default_factory=dict)
+    """The answer as text on the faces that are not the terminal."""
+
+
+def heard(line: str) -> Heard:
+    """Run a command once, and keep its answer on every face."""
+    kept = Heard()
+    show = CommandInput.show
+
+    def keep(self: CommandInput, result: Any, to_dict: Any = None, **more: Any) -> None:
+        document = more.get("document") or result.document()
+        kept.answer = _as_json((to_dict or type(result).to_dict)(result))
+        kept.faces["Markdown"] = as_markdown(document, explain=False)
+        if hasattr(result, "_repr_html_"):
+            kept.faces["Python"] = str(result)
+            kept.faces["a notebook"] = _text(result._repr_html_())
+        show(self, result, to_dict, **{**more, "document": document})
+
+    with mock.patch.object(CommandInput, "show", keep):
+        kept.printed = typed(line, columns=500)
+    return kept
+
+
+def _as_json(plain: dict[str, Any]) -> dict[str, Any]:
+    """Plain values as JSON holds them; long lists are left out."""
+    whole = {name: value for name, value in plain.items() if not isinstance(value, Iterator)}
+    decoded: dict[str, Any] = json.loads(msgspec.json.encode(whole))
+    return decoded
+
+
 def wrong_in(seed: int, most: int | None = None) -> list[str]:
     """What is wrong in the world of a seed, of which ``most`` commands are asked."""
+    draw = Random(seed + 1)
     world = drawn(seed)
     lines = asked_of(world)
     if most is not None:
-        first = seed // 7 % len(lines)
-        lines = (lines[first:] + lines[:first])[:most]
-    found: list[str] = []
+        lines = draw.sample(lines, min(most, len(lines)))
+    wrong: list[str] = []
     with inside(world):
-        if any("main.json" in one.line for one in lines):
-            typed("gate save a.jsonl -m recall@10,ndcg@10 -o main.json")
-        if any("history.db" in one.line for one in lines):
-            for night in "aab":
-                typed(f"eval {night}.jsonl -m recall@10 --save nightly --store history.db")
         for asked in lines:
+            for before in asked.first:
+                if (done := typed(before)).code:
+                    wrong.append(f"seed {seed}: {before}: {done.err.strip()[:300]}")
             where = f"seed {seed}, {world.name}, {len(world.questions)} questions: {asked.line}"
-            found += (f"{where}: {one}" for one in _wrong(world, asked))
-    return found
+            wrong += (f"{where}: {problem}" for problem in wrong_with(world, asked, draw))
+    return wrong
 
 
-def _wrong(world: World, asked: Asked) -> Iterator[str]:
-    done = typed(f"{asked.line} --json")
-    if asked.line.startswith("plan") and done.code == 2:
-        return  # a pilot in which too little changed
-    if done.code not in (0, 1):
-        yield f"refused: {done.err.strip()[:300]}"
+def wrong_with(world: World, asked: Asked, draw: Random) -> Iterator[str]:
+    """What is wrong with the answer to one command, on every face."""
+    answered = heard(asked.line)
+    done = answered.printed
+    if done.code == 2 and asked.may_refuse:
         return
-    answer = json.loads(done.out)
+    answer = answered.answer
+    if done.code not in (0, 1) or not answer:
+        yield f"refused: {done.err.strip()[:400]}"
+        return
     yield from problems(world, asked, answer)
-    shown = typed(asked.line, columns=500)
-    yield from _faces(asked, answer, shown.out)
-    for command in commands_in(answer, shown.out):
+    yield from _faces(answered)
+    commands = commands_in(answer, done.out)
+    # Every command is as long as an answer of its own: one of them is run.
+    for command in draw.sample(commands, min(1, len(commands))):
         if (why := refused(command)) is not None:
             yield f"a printed command fails: {why}"
 
 
-def _faces(asked: Asked, answer: dict[str, list[dict[str, str]]], printed: str) -> Iterator[str]:
-    """The first sentence stands on every face."""
-    first = _plain(answer["sentences"][0]["text"])
-    if first not in _plain(printed):
-        yield f"the terminal does not say: {first}"
-    if not asked.line.startswith(WITH_MARKDOWN):
-        return
-    markdown = typed(f"{asked.line} --as markdown").out
-    if first not in _plain(markdown):
-        yield f"Markdown does not say: {first}"
-    if asked.line == "eval a.jsonl":
-        if first not in _text(calipers.evaluate("a.jsonl")._repr_html_()):
-            yield f"the notebook does not say: {first}"
-        typed(f"{asked.line} --html page.html")
-        if first not in _text(Path("page.html").read_text("utf-8")):
-            yield f"the page does not say: {first}"
+def _faces(answered: Heard) -> Iterator[str]:
+    """Which face does not say the first sentence."""
+    first = _plain(answered.answer["sentences"][0]["text"])
+    for face, text in {"the terminal": answered.printed.out, **answered.faces}.items():
+        if first not in _plain(text) and in_python(first) not in _plain(text):
+            yield f"{face} does not say: {first}"
 
 
 def _text(page: str) -> str:

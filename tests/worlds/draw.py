@@ -2,13 +2,15 @@
 
 import random
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
-from tests.worlds.world import Question, Ranking, World
+from tests.worlds.world import CLUSTER, WEIGHT, Question, Ranking, World
 
 SIZES = (1, 2, 3, 5, 8, 12, 20, 31, 60, 120, 400)
 DEPTH = 10
 Draw = random.Random
 Rankings = dict[str, Ranking]
+Scores = dict[str, list[float]]
 
 
 def questions(draw: Draw, n: int, targets: int = 1, tagged: bool = False) -> tuple[Question, ...]:
@@ -184,6 +186,106 @@ def without_answers(draw: Draw, n: int) -> World:
     return World("without answers", kept, {"a": old, "b": new})
 
 
+def drawn_freely(draw: Draw, n: int) -> World:
+    """Anything at all: targets, grades, tags, lists of different length, documents, ties."""
+    tagged = draw.random() < 0.5
+    by_document = draw.random() < 0.3
+    graded = draw.random() < 0.4
+    deepest = draw.choice([1, 2, 5, 10, 12, 25])
+    uneven = draw.random() < 0.4
+    without = draw.choice([0.0, 0.0, 0.2])
+    made = []
+    for at in range(n):
+        made.append(_free_question(draw, at, tagged, graded, by_document, without))
+    asked = tuple(made)
+    systems: dict[str, Rankings] = {}
+    for name in "abcd"[: draw.choice([2, 2, 3, 4])]:
+        hit = draw.random()
+        lists: Rankings = {}
+        for question in asked:
+            depth = draw.randint(0, deepest) if uneven and systems else deepest
+            lists[question.id] = _free_list(draw, question, hit, depth, by_document)
+        systems[name] = lists
+    scores = _free_scores(draw, asked, systems["a"]) if draw.random() < 0.4 else {}
+    return World("freely", asked, systems, scores)
+
+
+def _free_question(
+    draw: Draw, at: int, tagged: bool, graded: bool, by_document: bool, without: float
+) -> Question:
+    """A question with targets, grades and tags as they come."""
+    wanted = tuple(
+        f"doc{at}#{one}" if by_document else f"t{at}-{one}"
+        for one in range(draw.choice([1, 1, 2, 5]))
+    )
+    if at and draw.random() < without:
+        wanted = ()
+    tags: dict[str, str | float] = {}
+    if tagged:
+        tags["type"] = draw.choice(["table", "text", "text", "code 2"])
+        tags[WEIGHT] = draw.choice([1, 1, 2, 7.5])
+        tags[CLUSTER] = f"i{draw.randint(0, 1 + at // 2)}"
+    grades: dict[str, float] = {}
+    if graded and wanted:
+        grades = {item: draw.choice([1.0, 2.0, 3.0]) for item in wanted}
+        grades[f"n{at}"] = 0.0
+    return Question(f"q{at:03}", wanted, tags, grades)
+
+
+def _free_list(
+    draw: Draw, question: Question, hit: float, depth: int, by_document: bool
+) -> Ranking:
+    """Some targets somewhere in a list, among chunks of their documents and others."""
+    found = [item for item in question.targets if draw.random() < hit][:depth]
+    known = [*question.grades] if draw.random() < 0.3 else []
+    judged = [item for item in known if item not in question.targets][: depth - len(found)]
+    near = [f"{item.split('#')[0]}#9" for item in question.targets[:1] if by_document]
+    close = [item for item in near if draw.random() < 0.5][: depth - len(found) - len(judged)]
+    taken = [*found, *judged, *close]
+    others = [f"x{item}" for item in draw.sample(range(100_000), depth - len(taken))]
+    if by_document:
+        others = [f"{item}#0" for item in others]
+    every = [*taken, *others]
+    draw.shuffle(every)
+    return every
+
+
+def _free_scores(draw: Draw, asked: tuple[Question, ...], lists: Rankings) -> Scores:
+    """Scores that fall along each list, some of them equal."""
+    steps = draw.choice([(0.01,), (0.0, 0.01), (0.0, 0.0, 0.1)])
+    scores: dict[str, list[float]] = {}
+    for question in asked:
+        score = 1.0
+        scores[question.id] = []
+        for _ in lists[question.id]:
+            scores[question.id].append(round(score, 6))
+            score -= draw.choice(steps)
+    return scores
+
+
+def judged_rows(draw: Draw, n: int) -> World:
+    """Tables of what was returned, in which each row was judged and nothing else."""
+    made = tuple(Question(f"q{at:03}", (f"t{at}", f"u{at}")) for at in range(n))
+    systems = {name: ranked(draw, made, draw.choice([0.3, 0.6, 0.9])) for name in "ab"}
+    return World("judged rows", made, systems, judged_rows=True)
+
+
+def asked_often(draw: Draw, n: int) -> World:
+    """Questions that were asked more or less often, with paraphrases among them."""
+    plain = questions(draw, n, 2)
+    made = tuple(
+        Question(
+            question.id,
+            question.targets,
+            {WEIGHT: draw.choice([1, 2, 3, 20, 0.5]), CLUSTER: f"i{at // 3}"},
+        )
+        for at, question in enumerate(plain)
+    )
+    old = ranked(draw, made, draw.choice([0.3, 0.6, 0.9]))
+    new = changed(draw, made, old, draw.choice([0.05, 0.3, 1.0]))
+    return World("asked often", made, {"a": old, "b": new})
+
+
 KINDS: tuple[Callable[[Draw, int], World], ...] = (
     nothing_changed,
     some_changed,
@@ -200,6 +302,11 @@ KINDS: tuple[Callable[[Draw, int], World], ...] = (
     tied,
     whole_corpus,
     without_answers,
+    drawn_freely,
+    drawn_freely,
+    drawn_freely,
+    judged_rows,
+    asked_often,
 )
 
 
@@ -207,12 +314,18 @@ def drawn(seed: int) -> World:
     """The world of a seed."""
     draw = random.Random(seed)
     kind = KINDS[seed % len(KINDS)]
-    world = kind(draw, draw.choice(SIZES))
+    # Large worlds are drawn less often: a tenth of them would take most of the time.
+    size = draw.choice(SIZES) if draw.random() < 0.2 else draw.randint(1, 45)
+    world = kind(draw, size)
     # A run that shares no id with the ground truth is refused: the ids may be of two kinds.
-    first = world.questions[0]
+    first = next(question for question in world.questions if question.targets)
     systems = {}
     for name, rankings in world.systems.items():
         hits = (set(one.targets) & set(rankings[one.id]) for one in world.questions)
-        found = {first.id: ranking(draw, {first.targets[0]: 1})}
+        depth = max(1, len(rankings[first.id]))
+        found = {first.id: ranking(draw, {first.targets[0]: 1}, depth)}
         systems[name] = rankings if any(hits) else {**rankings, **found}
-    return World(world.name, world.questions, systems, world.scores, world.named)
+    scores = dict(world.scores)
+    if scores and len(scores[first.id]) != len(systems["a"][first.id]):
+        scores[first.id] = [1.0]
+    return replace(world, systems=systems, scores=scores)

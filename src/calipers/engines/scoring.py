@@ -12,6 +12,7 @@ from calipers.errors import InvalidInput, is_command_line
 from calipers.measures import Metric, parse
 from calipers.measures.spec import check_cutoff, find_name
 from calipers.model.arrays import Bools, Floats, Ints, frozen_array
+from calipers.model.fact import Fact, joined, named, sentence
 from calipers.model.fingerprint import Fingerprints, fingerprint_settings
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import FAILED, MISSING, Matched, Matches
@@ -159,20 +160,23 @@ def uneven_clusters(clusters: Ints | None, tag: str | None) -> list[str]:
     if clusters is None:
         return []
     from calipers.statistics.clusters import cluster_sizes
-    from calipers.words import plural
 
     sizes = cluster_sizes(clusters)
     if not sizes.uneven:
         return []
-    is_single = sizes.largest**2 > 0.5 * sizes.queries**2 / sizes.effective
-    decides = "One large cluster decides" if is_single else "A few large clusters decide"
+    is_one = sizes.largest**2 > 0.5 * sizes.queries**2 / sizes.effective
     return [
-        f"{decides}: the largest by "
-        f"{tag} holds {sizes.largest:,} of {plural(sizes.queries, 'query', 'queries')}, and "
-        f"{plural(sizes.clusters, 'cluster')} of such different sizes tell as much as about "
-        f"{sizes.effective:.2g} of one size. Intervals of means are too narrow then, and tests "
-        f"rest on few: add queries of other clusters, or look at the large ones by themselves "
-        f"(--by {tag})."
+        sentence(
+            "{who}: the largest by {tag.text} holds {largest.count} of "
+            "{largest.of:query|queries}, and {all.count:cluster|clusters} of such different "
+            "sizes tell as much as about {all.value:.2g} of one size. Intervals of means are "
+            "too narrow then, and tests rest on few: add queries of other clusters, or look at "
+            "the large ones by themselves (--by {tag.text}).",
+            who="One large cluster decides" if is_one else "A few large clusters decide",
+            tag=named(tag or ""),
+            largest=Fact(about="count", count=sizes.largest, of=sizes.queries),
+            all=Fact(about="count", count=sizes.clusters, value=sizes.effective),
+        )
     ]
 
 
@@ -180,18 +184,23 @@ def weights_in_words(weights: Floats | None, tag: str | None) -> list[str]:
     """A note on how far the weights of queries go."""
     if tag is None:
         return []
+    by = named(tag)
     if weights is None:
-        return [f"Weighted by {tag}: every query has the same weight."]
+        return [
+            sentence("Weighted by {by.text}: every query has the same weight.", by=by)
+        ]
     from calipers.statistics.clusters import EVEN, effective_queries
 
     n = weights.size
     worth = effective_queries(weights)
-    sentence = (
-        f"Weighted by {tag}: {n:,} queries tell as much as about {worth:.3g} of one "
-        "weight."
+    text = sentence(
+        "Weighted by {by.text}: {it.count:query tells|queries tell} as much as about "
+        "{it.value:.3g} of one weight.",
+        by=by,
+        it=Fact(about="count", count=n, value=worth, text="weights"),
     )
-    few = " A few of them decide, so intervals of means are too narrow."
-    return [sentence + (few if worth < EVEN * n else "")]
+    few = "A few of them decide, so intervals of means are too narrow."
+    return [joined(text, few) if worth < EVEN * n else text]
 
 
 def looks_below_the_end(
@@ -212,17 +221,18 @@ def looks_below_the_end(
     limited = limit is not None and longest < limit
     end = longest + 1 if limited else FAR * longest
     # Only what divides by k changes where a list is shorter than k.
-    far = any(
-        max(metric.cutoffs, default=0) >= end
-        for metric in metrics
-        if metric.name in DIVIDED
-    )
-    if not longest or not far:
+    divided = [(metric.k or 0, metric) for metric in metrics if metric.name in DIVIDED]
+    cut = max((k for k, _ in divided), default=0)
+    if not longest or cut < end:
         return []
-    from calipers.words import plural
-
-    deepest_cut = max(max(metric.cutoffs, default=0) for metric in metrics)
-    return [f"Lists end at {plural(longest, 'result')}, so @{deepest_cut} is @{longest}."]
+    plain = any(k == cut and metric.name == "precision" for k, metric in divided)
+    return [
+        sentence(
+            "Lists end at {it.count:result|results}; {metric} still divides by {it.k}.",
+            it=Fact(about="count", count=longest, k=cut, text="longest list"),
+            metric=f"precision@{cut}" if plain else f"the precision in f1@{cut}",
+        )
+    ]
 
 
 DIVIDED = ("precision", "f1", "f")

@@ -11,12 +11,12 @@ import polars as pl
 from calipers.errors import NoCommonIds
 from calipers.match.near_ids import Ids, likely_map, map_option, near_ids
 from calipers.model.arrays import Ints, as_series
+from calipers.model.fact import Fact, named, sentence
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import EXAMPLES, FAILED, MISSING, Matches, Tally, with_status
 from calipers.model.matching import IdMap, Kind
 from calipers.model.run import SAMPLE, FirstResults, Run
 from calipers.text import normalise
-from calipers.words import plural
 
 
 def _missed(truth: GroundTruth, matches: Matches) -> Ints:
@@ -52,8 +52,14 @@ def nearly_found(
     result = near[0].result
     pairs = wanted.name[int(target[0])], returned.name[int(result[0])]
     return [
-        f"{plural(target.size, 'target')} not found, and a result of the same query is called "
-        f"nearly so: {pairs[1]!r:.60} for {pairs[0]!r:.60}. {differ_in(near[0].how)}"
+        sentence(
+            "{it.count:target|targets} not found, and a result of the same query is called "
+            "nearly so: {result.text} for {target.text}. {how.text}",
+            it=Fact(about="count", count=target.size, text="near ids"),
+            result=named(f"{pairs[1]!r:.60}"),
+            target=named(f"{pairs[0]!r:.60}"),
+            how=named(differ_in(near[0].how)),
+        )
     ]
 
 
@@ -101,7 +107,10 @@ def nearly_asked(truth: GroundTruth, tally: Tally) -> list[str]:
     if rule is None:
         return []
     return [
-        f"Some queries seem to be named in two ways, so they count as missing. {rule}"
+        sentence(
+            "Some queries seem to be named in two ways, so they count as missing. {rule.text}",
+            rule=named(rule),
+        )
     ]
 
 
@@ -122,8 +131,12 @@ def may_be_swapped(truth: GroundTruth, some: FirstResults | None) -> list[str]:
         return []
     look = f"scores like grades ({scores[0]:g})" if len(scores) else "no scores"
     return [
-        f"The grades look like scores ({grades[0]:g}) and the run has {look}: check that run and "
-        "ground truth are not exchanged."
+        sentence(
+            "The grades look like scores ({grade.text}) and the run has {look.text}: check that "
+            "run and ground truth are not exchanged.",
+            grade=named(f"{grades[0]:g}"),
+            look=named(look),
+        )
     ]
 
 
@@ -146,7 +159,10 @@ def made_from_documents(truth: GroundTruth) -> list[str]:
         return []
     if made < len(source):
         return [
-            f"A smoke test: {made:,} of {len(source):,} questions were made from documents."
+            sentence(
+                "A smoke test: {it.count} of {it.of} questions were made from documents.",
+                it=Fact(about="count", count=made, of=len(source), text="made"),
+            )
         ]
     if is_models.any():
         return [

@@ -124,6 +124,13 @@ def replaced(text: str, other: str) -> str:
     return Sentence(other, text.facts) if isinstance(text, Sentence) else other
 
 
+def text_of(value: object) -> str:
+    """The text of a sentence, for JSON that keeps no facts; refuses anything else."""
+    if isinstance(value, Sentence):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} is no value of JSON")
+
+
 def named(text: str) -> Fact:
     """A name, a date or a command, which may hold digits that measure nothing."""
     return Fact(about="name", text=text)
@@ -167,7 +174,9 @@ _SPECS: dict[str, Callable[[float], str]] = {
     "+": signed,
     "%": share,
     "g": lambda value: f"{value:g}",
+    ".1g": lambda value: f"{value:.1g}",
     ".2g": lambda value: f"{value:.2g}",
+    ".3g": lambda value: f"{value:.3g}",
     ".4g": lambda value: f"{value:.4g}",
     ".15g": lambda value: f"{value:.15g}",
     ".0%": lambda value: f"{value:.0%}",

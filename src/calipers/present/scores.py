@@ -17,7 +17,7 @@ from calipers.model.document import (
     Table,
     note_of,
 )
-from calipers.model.fact import Fact, Sentence, joined, sentence
+from calipers.model.fact import Fact, Sentence, joined, replaced, sentence
 from calipers.model.matched import FAILED, MISSING, Matched
 from calipers.model.policy import Policy
 from calipers.model.scores import InputCounts, MetricFacts, Scores, Summary
@@ -210,7 +210,7 @@ def notes_of(scores: Scores) -> list[Note]:
     policy = scores.policy
     gone = left_out(scores, leading(scores))
     notes = [] if gone is None else [Note("left out", gone)]
-    notes += (note_of(printable(note)) for note in scores.recorded.notes)
+    notes += (note_of(replaced(note, printable(note))) for note in scores.recorded.notes)
     notes.append(_size(audit))
     if audit.unanswerable:
         notes.append(_unanswerable(audit, policy))

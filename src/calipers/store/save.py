@@ -14,6 +14,7 @@ from calipers.errors import InvalidInput
 from calipers.io.corpus import open_corpus
 from calipers.io.load import load
 from calipers.model.evaluation import Evaluation
+from calipers.model.fact import text_of
 from calipers.model.fingerprint import RankingFingerprint
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
 from calipers.model.ranking import NotGroupedError
@@ -287,4 +288,5 @@ def _listing(run: Run, scores: Scores, depth: int) -> tuple[bytes, pl.DataFrame 
 
 
 def _json(value: Any) -> bytes:
-    return msgspec.json.encode(value, order="deterministic")
+    """A value as JSON; a sentence is kept as its text."""
+    return msgspec.json.encode(value, order="deterministic", enc_hook=text_of)

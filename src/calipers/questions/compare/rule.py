@@ -12,7 +12,7 @@ from calipers.errors import InvalidInput
 from calipers.measures.no_answer import UNANSWERABLE
 from calipers.model.arrays import Bools, Floats, Ints, frozen_array
 from calipers.model.claim import Visibility
-from calipers.model.fact import Sentence
+from calipers.model.fact import Sentence, named, sentence
 from calipers.model.matched import FAILED, MISSING
 from calipers.model.scores import MetricFacts, Scores
 from calipers.model.slicing import copies_in_words, units_of
@@ -251,10 +251,15 @@ def _notes(systems: Mapping[str, Scores]) -> list[str]:
     said = {name: scores.recorded.notes for name, scores in systems.items()}
     every = list(dict.fromkeys(note for notes in said.values() for note in notes))
     return [
-        note if len(having) == len(systems) else f"{', '.join(having)}: {note}"
+        note if len(having) == len(systems) else _of_some(having, note)
         for note in every
         if (having := [name for name, notes in said.items() if note in notes])
     ]
+
+
+def _of_some(names: Sequence[str], note: str) -> Sentence:
+    """A note that only some systems have, with their names."""
+    return sentence("{it.text}: {note}", it=named(", ".join(names)), note=note)
 
 
 def _checked_baseline(systems: Mapping[str, Scores], baseline: str | None) -> str:

@@ -10,11 +10,11 @@ from calipers.engines.scoring import compute
 from calipers.measures import Metric
 from calipers.measures.spec import parse
 from calipers.model.arrays import Bools, Floats, Ints
+from calipers.model.fact import Fact, sentence
 from calipers.model.matched import Matched, Matches
 from calipers.model.scores import Scores
 from calipers.questions.shown_results import Context, over_contexts
 from calipers.statistics.clusters import exact_mean
-from calipers.words import number
 
 FAR = 0.02
 """So far apart must the worst and the best order of ties be to be worth a note."""
@@ -50,9 +50,10 @@ def _whole_corpus(pair: Matched, scores: Scores) -> Iterator[str]:
         items.update(frame["item"].unique().to_list())
         if len(items) > depth:
             return
-    yield (
-        f"Every query gets the same {depth:,} results, the whole corpus as it seems: any "
-        "order finds all."
+    yield sentence(
+        "Every query gets the same {it.count} results, the whole corpus as it seems: any order "
+        "finds all.",
+        it=Fact(about="count", count=depth, text="whole corpus"),
     )
 
 
@@ -92,9 +93,10 @@ def _ties(pair: Matched, scores: Scores) -> Iterator[str]:
     low = exact_mean(worst[known])
     high = exact_mean(best[known])
     if high - low >= FAR:
-        yield (
-            f"Equal scores decide {name}: it is {number(low)} in their worst order and "
-            f"{number(high)} in their best."
+        yield sentence(
+            "Equal scores decide {it.metric}: it is {it.low} in their worst order and {it.high} "
+            "in their best.",
+            it=Fact(about="bound", metric=name, low=low, high=high, text="ties"),
         )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints
 from calipers.model.claim import Claim, Standing
+from calipers.model.fact import Fact, Sentence, named, replaced, sentence
 from calipers.model.scores import MetricFacts
 from calipers.questions.compare.paired_claim import claim_of
 from calipers.questions.expected_gain import ExpectedGain
@@ -21,7 +22,6 @@ from calipers.questions.fuse.result import FusedSetting
 from calipers.statistics.paired_rows import PairedRow, paired_rows
 from calipers.statistics.score_interval import t_quantile
 from calipers.statistics.winner import WinnerGain, winner_gain
-from calipers.words import number, plural
 
 FEWEST = 2
 """The fewest queries: some to choose a setting on, others to measure it on."""
@@ -219,7 +219,8 @@ def _use(
     at = choice.first("better") or 0
     ends = (setting.means[metrics[at].name] for setting in (default, new))
     claim = claim_of(choice.rows[at], metrics[at], *ends, names=(default.name, new.name))
-    return replace(claim, fact=f"Use {new.name}. It{claim.fact.removeprefix(new.name)}")
+    fact = f"Use {new.name}. It{claim.fact.removeprefix(new.name)}"
+    return replace(claim, fact=replaced(claim.fact, fact))
 
 
 def _keep(
@@ -230,28 +231,54 @@ def _keep(
     lane: _Choice | None,
 ) -> tuple[Standing, str, int]:
     """Where nothing is clearly better: the standing, the sentence, and what to use."""
-    default = settings[0].name
+    default = named(settings[0].name)
     n = alone[0].rows[0].n
-    queries = plural(n, "query", "queries")
+    queries = Fact(about="count", count=n, text="queries")
     for choice in (*chosen, *alone):
         better = choice.first("better")
         worse = choice.first("worse")
         if better is not None and worse is not None:
             now = settings[choice.setting]
-            gained, lost = (
-                f"{name} ({number(now.means[name])}, it was {number(settings[0].means[name])})"
-                for name in (metrics[better].name, metrics[worse].name)
-            )
-            fact = (
-                f"Keep {default}: {now.name} is better in {gained} but worse in {lost}."
+            fact = sentence(
+                "Keep {default.text}: {new.text} is better in {gained} but worse in {lost}.",
+                default=default,
+                new=named(now.name),
+                gained=_moved(settings[0], now, metrics[better].name),
+                lost=_moved(settings[0], now, metrics[worse].name),
             )
             return "no clear difference", fact, 0
     if lane and n >= FEWEST_TO_DROP and lane.as_good:
-        fact = f"{settings[lane.setting].name} is enough: {default} adds nothing on {queries}."
+        fact = sentence(
+            "{lane.text} is enough: {default.text} adds nothing on {it.count:query|queries}.",
+            lane=named(settings[lane.setting].name),
+            default=default,
+            it=queries,
+        )
         return "no clear difference", fact, lane.setting
     if all(choice.first("worse") is not None for choice in alone):
         others = "each lane alone" if len(alone) > 1 else settings[alone[0].setting].name
-        fact = f"It is better than {others}; no setting is clearly better."
-        return "passed", f"Keep {default}. {fact}", 0
-    fact = f"Keep {default}: no setting is clearly better on {queries}."
+        fact = sentence(
+            "Keep {default.text}. It is better than {others.text}; no setting is clearly better.",
+            default=default,
+            others=named(others),
+        )
+        return "passed", fact, 0
+    fact = sentence(
+        "Keep {default.text}: no setting is clearly better on {it.count:query|queries}.",
+        default=default,
+        it=queries,
+    )
     return "no clear difference", fact, 0
+
+
+def _moved(before: FusedSetting, now: FusedSetting, metric: str) -> Sentence:
+    """A metric of a setting, and what it was."""
+    fact = Fact(
+        about="difference",
+        system=now.name,
+        against=before.name,
+        metric=metric,
+        value=now.means[metric],
+        before=before.means[metric],
+    )
+    return sentence("{it.metric} ({it.value}, it was {it.before})", it=fact)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from calipers.errors import NoCommonIds
 from calipers.match.notes import likely_rule
 from calipers.model.claim import Claim
+from calipers.model.fact import Sentence, joined, named, sentence
 from calipers.model.matched import Matched
 from calipers.questions.fuse.lanes import Lanes
 
@@ -19,7 +20,7 @@ class IdleLane:
 
     lane: int
     name: str
-    why: str
+    why: Sentence
 
 
 def idle_lanes(lanes: Lanes, pairs: Mapping[str, Matched]) -> list[IdleLane]:
@@ -28,9 +29,12 @@ def idle_lanes(lanes: Lanes, pairs: Mapping[str, Matched]) -> list[IdleLane]:
     idle = []
     for lane, name in enumerate(lanes.names):
         if (twin := lanes.twin(lane)) is not None:
-            why = f"It holds the results of {lanes.names[twin]} in the same order."
+            why = sentence(
+                "It holds the results of {lane.text} in the same order.",
+                lane=named(lanes.names[twin]),
+            )
         elif not lanes.answered[lane].any():
-            why = "It returned no result."
+            why = Sentence("It returned no result.")
         elif not finds[lane] and any(finds):
             why = _why_nothing(lanes, lane, pairs)
         else:
@@ -39,14 +43,14 @@ def idle_lanes(lanes: Lanes, pairs: Mapping[str, Matched]) -> list[IdleLane]:
     return idle
 
 
-def _why_nothing(lanes: Lanes, lane: int, pairs: Mapping[str, Matched]) -> str:
+def _why_nothing(lanes: Lanes, lane: int, pairs: Mapping[str, Matched]) -> Sentence:
     """What a lane returned instead of targets; ids that are only written otherwise are refused."""
     others = lanes.rank.any(axis=1) & (lanes.rank[:, lane] == 0)
     is_shared = bool(
         ((lanes.rank[:, lane] > 0) & ((lanes.rank > 0).sum(axis=1) > 1)).any()
     )
     if is_shared:
-        return "It finds no target."
+        return Sentence("It finds no target.")
     ours = lanes.items(lane, SAMPLE)
     theirs = lanes.rows["item"].filter(others)[:SAMPLE].to_list()
     truth = next(iter(pairs.values())).ground_truth
@@ -57,7 +61,10 @@ def _why_nothing(lanes: Lanes, lane: int, pairs: Mapping[str, Matched]) -> str:
             f"{lanes.names[lane]} has no id in common with the other lanes and the ground truth: "
             f"its ids look like {ours[0]!r:.40}, theirs like {theirs[0]!r:.40}. {rule}"
         )
-    return f"It finds no target; its ids, such as {ours[0]!r:.40}, are nowhere else."
+    return sentence(
+        "It finds no target; its ids, such as {id.text}, are nowhere else.",
+        id=named(f"{ours[0]!r:.40}"),
+    )
 
 
 def claim_without(idle: Sequence[IdleLane], lanes: Lanes) -> tuple[Claim, int] | None:
@@ -66,9 +73,12 @@ def claim_without(idle: Sequence[IdleLane], lanes: Lanes) -> tuple[Claim, int] |
     left = [lane for lane in range(lanes.n) if lane not in dropped]
     if len(left) != 1 or not idle:
         return None
-    adds = " and ".join(lane.name for lane in idle)
-    verb = "adds" if len(idle) == 1 else "add"
-    fact = f"{adds} {verb} nothing: use {lanes.names[left[0]]} alone."
+    fact = sentence(
+        "{lanes.text} {verb} nothing: use {left.text} alone.",
+        lanes=named(" and ".join(lane.name for lane in idle)),
+        verb="adds" if len(idle) == 1 else "add",
+        left=named(lanes.names[left[0]]),
+    )
     if len(idle) == 1:
-        fact = f"{fact} {idle[0].why}"
+        fact = joined(fact, idle[0].why)
     return Claim("no clear difference", fact), left[0]

@@ -10,6 +10,7 @@ from calipers.errors import InvalidInput
 from calipers.measures import Metric
 from calipers.model.arrays import Floats, Ints
 from calipers.model.claim import Claim
+from calipers.model.fact import Fact, joined, named, sentence
 from calipers.model.matched import Matched
 from calipers.model.run import Run
 from calipers.questions.expected_gain import ExpectedGain
@@ -190,18 +191,22 @@ def _noticed(lanes: Lanes, idle: Sequence[IdleLane], claim: Claim) -> Iterator[s
     """Yield what a reader must know of the lanes: distances, scores without an order, idle ones."""
     for name, order in zip(lanes.names, lanes.scores, strict=True):
         if order == "distances":
-            yield (
-                f"The scores of {name} rise down its lists: they are read as distances, "
-                "the smallest first."
+            yield sentence(
+                "The scores of {lane.text} rise down its lists: they are read as distances, "
+                "the smallest first.",
+                lane=named(name),
             )
         elif order == "unrelated":
-            yield (
-                f"The scores of {name} do not follow the order of its results, so sums of scores "
-                "were not tried."
+            yield sentence(
+                "The scores of {lane.text} do not follow the order of its results, so sums of "
+                "scores were not tried.",
+                lane=named(name),
             )
     for lane in idle:
         if lane.why not in claim.fact:
-            yield f"{lane.name} adds nothing. {lane.why}"
+            yield sentence(
+                "{lane.text} adds nothing. {why}", lane=named(lane.name), why=lane.why
+            )
 
 
 def _with_silent(
@@ -212,8 +217,13 @@ def _with_silent(
     most = max(lanes, key=lambda lane: lane.silent)
     if most.silent < MANY_SILENT * queries or most.name in known:
         return claim
-    silent = f"{most.name} returned nothing for {most.silent:,} of {queries:,} queries."
-    return replace(claim, fact=f"{claim.fact} {silent}")
+    silent = sentence(
+        "{it.system} returned nothing for {it.count} of {it.of:query|queries}.",
+        it=Fact(
+            about="count", system=most.name, count=most.silent, of=queries, text="silent"
+        ),
+    )
+    return replace(claim, fact=joined(claim.fact, silent))
 
 
 def _over_weight(

@@ -23,6 +23,7 @@ from calipers.questions.grow.result import (
     NeededK,
     TodayValue,
 )
+from calipers.statistics.growth import SAMPLES
 from calipers.words import number
 
 _WORDS = {
@@ -190,8 +191,11 @@ def _notes(growth: Growth) -> Iterator[Note]:
     yield from (Note("input", text) for text in growth.notes)
     yield Note(
         "method",
-        "From the number of competitors above each target; intervals from 80 samples of queries, "
-        "each fitted anew. Less than the whole corpus needs no fit.",
+        sentence(
+            "From the number of competitors above each target; intervals from {it.count} samples "
+            "of queries, each fitted anew. Less than the whole corpus needs no fit.",
+            it=Fact(about="setting", count=SAMPLES),
+        ),
     )
 
 

@@ -19,6 +19,7 @@ from calipers.errors import InvalidInput, check_number
 from calipers.model.age import age_of
 from calipers.model.arrays import Floats
 from calipers.model.evaluation import Evaluation
+from calipers.model.fact import Fact, named, sentence
 from calipers.model.scores import MetricFacts, Scores
 from calipers.model.slicing import refuse_weighted, units_of
 from calipers.questions.compare.comparable import different_ways
@@ -40,7 +41,6 @@ from calipers.statistics.paired_rows import paired_rows
 from calipers.store.load import load_judgements, load_scores
 from calipers.store.open import Store
 from calipers.version import __version__
-from calipers.words import plural
 
 if TYPE_CHECKING:
     from calipers.questions.history.settings import HistoryAlarmSettings
@@ -288,10 +288,18 @@ NEAR = 0.0005
 
 
 def _notes(nights: Sequence[Night], alike: Sequence[Night]) -> Iterator[str]:
+    """What was left out, and when the reference is complete."""
     latest = nights[-1]
     if skipped := len(nights) - len(alike):
         other = next(night for night in reversed(nights) if night not in alike)
         reason = next(different_ways("the latest", latest.scores, *_named(other)))
-        yield f"{plural(skipped, 'evaluation')} left out: {reason}"
+        yield sentence(
+            "{it.count:evaluation|evaluations} left out: {reason.text}",
+            it=Fact(about="count", count=skipped, text="left out"),
+            reason=named(reason),
+        )
     if len(alike) <= WEEK:
-        yield f"The reference is complete after {WEEK} evaluations."
+        yield sentence(
+            "The reference is complete after {it.count} evaluations.",
+            it=Fact(about="setting", count=WEEK),
+        )

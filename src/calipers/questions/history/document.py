@@ -26,7 +26,7 @@ from calipers.present.scores import document as scores_document
 from calipers.present.scores import summary_rows
 from calipers.questions.compare.paired_claim import counts_of
 from calipers.questions.history.result import Alarm, History, Line, Mark, Point, Shown
-from calipers.words import number, plural
+from calipers.words import number
 
 MARKS = {"ground truth": "◆", "corpus": "◇"}
 BREAK = "┊"
@@ -42,74 +42,103 @@ _LEAST_RANGE = 0.1
 def history(found: History) -> Document:
     """The latest result, the table, and what the marks mean."""
     if not found.evaluations:
-        said = f"No evaluation of the {found.total:,} in {found.place} fits."
-        if not found.total:
-            said = (
-                f"Nothing is saved in {found.place} yet: `calipers eval … --save NAME`."
-            )
-        return Document(said, rows=lambda: _history_rows(found))
-    every = found.evaluations
+        return Document(_nothing(found), rows=lambda: _history_rows(found))
+    return Document(
+        _latest(found),
+        blocks=[_table(found)],
+        notes=list(_history_notes(found)),
+        rows=lambda: _history_rows(found),
+    )
+
+
+def _nothing(history: History) -> str:
+    """That nothing is saved, or that nothing fits."""
+    place = named(history.place)
+    if not history.total:
+        return sentence(
+            "Nothing is saved in {place.text} yet: `calipers eval … --save NAME`.",
+            place=place,
+        )
+    return sentence(
+        "{it.count:evaluation is|evaluations are} saved in {place.text}, and none fits.",
+        it=Fact(about="count", count=history.total),
+        place=place,
+    )
+
+
+def _table(history: History) -> Table:
+    """One row per evaluation, without the columns that would be empty."""
+    every = history.evaluations
     cells = {
-        Column("name", words=True): [one.name for one in every],
-        Column("id", words=True, spare=True): [one.short for one in every],
+        Column("name", words=True): [row.name for row in every],
+        Column("id", words=True, spare=True): [row.short for row in every],
         Column("saved (UTC)", words=True): [
-            f"{one.saved:%Y-%m-%d %H:%M}" for one in every
+            f"{row.saved:%Y-%m-%d %H:%M}" for row in every
         ],
         Column("commit", words=True, spare=True): [
-            (one.commit or "")[:7] + ("*" if one.dirty else "") for one in every
+            (row.commit or "")[:7] + ("*" if row.dirty else "") for row in every
         ],
-        Column("branch", words=True, spare=True): [one.branch or "" for one in every],
-        Column("queries", spare=True): [f"{one.queries:,}" for one in every],
-        **{
-            Column(name): [mean_text(one, name) for one in every]
-            for name in found.metrics
-        },
-        Column("", words=True): [
-            "".join(map(MARKS.__getitem__, one.changed)) for one in every
-        ],
-        Column("tags", words=True, spare=True): [_tags(one) for one in every],
+        Column("branch", words=True, spare=True): [row.branch or "" for row in every],
+        Column("queries", spare=True): [f"{row.queries:,}" for row in every],
     }
-    # Leave out columns without values.
+    for name in history.metrics:
+        cells[Column(name)] = [mean_text(row, name) for row in every]
+    cells[Column("", words=True)] = [
+        "".join(map(MARKS.__getitem__, row.changed)) for row in every
+    ]
+    cells[Column("tags", words=True, spare=True)] = [_tags(row) for row in every]
     used = {column: texts for column, texts in cells.items() if any(texts)}
-    table = Table([*used], [*zip(*used.values(), strict=True)])
-    changed = {what for one in found.evaluations for what in one.changed}
-    of = plural(found.total, "evaluation")
-    notes = [
-        Note(
-            "counted",
-            f"{len(found.evaluations):,} of {of} in {found.place}, newest first.",
+    return Table([*used], [*zip(*used.values(), strict=True)])
+
+
+def _history_notes(history: History) -> Iterator[Note]:
+    """How many are listed, and what the marks mean."""
+    count = Fact(about="count", count=len(history.evaluations), of=history.total)
+    yield Note(
+        "counted",
+        sentence(
+            "{it.count} of {it.of:evaluation|evaluations} in {place.text}, newest first.",
+            it=count,
+            place=named(history.place),
         ),
-        *(
-            Note(
+    )
+    changed = {what for row in history.evaluations for what in row.changed}
+    for what, mark in MARKS.items():
+        if what in changed:
+            yield Note(
                 "doubt",
                 f"{mark} the {what} changed: not comparable with earlier evaluations.",
             )
-            for what, mark in MARKS.items()
-            if what in changed
-        ),
-        *(
-            [Note("marks", "* measured with changes that were not committed.")]
-            if any(one.dirty for one in found.evaluations)
-            else []
-        ),
-    ]
-    return Document(
-        _latest(found), blocks=[table], notes=notes, rows=lambda: _history_rows(found)
-    )
+    if any(row.dirty for row in history.evaluations):
+        yield Note("marks", "* measured with changes that were not committed.")
 
 
 def _latest(found: History) -> str:
     """The latest evaluation compared with the one before it, as a sentence."""
     latest, *others = found.evaluations
+    name = named(latest.name)
     metric = next((metric for metric in found.metrics if mean_text(latest, metric)), None)
     if metric is None:
-        return f"The latest evaluation is {latest.name}, of {latest.saved:%Y-%m-%d %H:%M} UTC."
-    said = f"{latest.name} is at {metric} {mean_text(latest, metric)}"
-    earlier = (mean_text(other, metric) for other in others if other.name == latest.name)
-    before = next(filter(None, earlier), None)
+        return sentence(
+            "The latest evaluation is {name.text}, of {when.text} UTC.",
+            name=name,
+            when=named(f"{latest.saved:%Y-%m-%d %H:%M}"),
+        )
+    now = Fact(
+        about="mean", system=latest.name, metric=metric, value=_mean(latest, metric)
+    )
+    earlier = (_mean(other, metric) for other in others if other.name == latest.name)
+    before = next((value for value in earlier if value is not None), None)
     if before is None or latest.changed:
-        return f"{said}; there is no earlier evaluation to compare it with."
-    return f"{said}; it was {before} the time before."
+        return sentence(
+            "{it.system} is at {it.metric} {it.value}; there is no earlier evaluation to "
+            "compare it with.",
+            it=now,
+        )
+    return sentence(
+        "{it.system} is at {it.metric} {it.value}; it was {it.before} the time before.",
+        it=replace(now, before=before),
+    )
 
 
 def _history_rows(found: History) -> Iterator[dict[str, Any]]:
@@ -147,10 +176,16 @@ def sparkline(values: Sequence[float]) -> str:
     return "".join(_BARS[round((value - low) / (high - low) * top)] for value in values)
 
 
+def _mean(evaluation: Evaluation, metric: str) -> float | None:
+    """The mean of a metric; None where it was not measured."""
+    summary = evaluation.summaries.get(metric)
+    return None if summary is None else summary.mean
+
+
 def mean_text(one: Evaluation, metric: str) -> str:
     """The mean of a metric as it is printed; empty where it was not measured."""
-    summary = one.summaries.get(metric)
-    return "" if summary is None or summary.mean is None else number(summary.mean)
+    mean = _mean(one, metric)
+    return "" if mean is None else number(mean)
 
 
 def _tags(one: Evaluation) -> str:
@@ -186,8 +221,12 @@ def _about(one: Evaluation) -> list[str]:
     branch = f" ({one.branch})" if one.branch else ""
     changed = ", with changes that were not committed" if one.dirty else ""
     where = f" on commit {one.commit[:10]}{branch}{changed}" if one.commit else ""
-    lines = [f"{one.name} ({one.id}), saved {one.saved:%Y-%m-%d %H:%M:%S} UTC{where}."]
-    return [*lines, f"Tags: {_tags(one)}."] if one.tags else lines
+    what = named(f"{one.name} ({one.id})")
+    when = named(f"{one.saved:%Y-%m-%d %H:%M:%S} UTC{where}")
+    lines: list[str] = [sentence("{it.text}, saved {when.text}.", it=what, when=when)]
+    if one.tags:
+        lines.append(sentence("Tags: {it.text}.", it=named(_tags(one))))
+    return lines
 
 
 def alarm(found: Alarm) -> Document:
@@ -216,8 +255,13 @@ def alarm(found: Alarm) -> Document:
     notes += [
         Note(
             "doubt",
-            f"{BREAK} {mark.saved:%Y-%m-%d %H:%M}: the {' and the '.join(mark.what)} changed; "
-            "numbers before and after are not comparable.",
+            sentence(
+                BREAK
+                + " {when.text}: the {what} changed; numbers before and after are not "
+                "comparable.",
+                when=named(f"{mark.saved:%Y-%m-%d %H:%M}"),
+                what=" and the ".join(mark.what),
+            ),
         )
         for mark in reversed(found.marks)
     ]

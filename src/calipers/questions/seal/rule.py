@@ -20,6 +20,7 @@ from calipers.io.records.entries import Remarks
 from calipers.io.tables.columns import Columns
 from calipers.model.arrays import Bools, Ints
 from calipers.model.document import Document, Note
+from calipers.model.fact import Fact, Sentence, joined, named, sentence
 from calipers.model.fingerprint import fingerprint_rows, fingerprint_settings
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset
@@ -260,27 +261,52 @@ def document(sealed: Sealed) -> Document:
     files = sealed.files
     ledger = sealed.files["ledger"]
     beside = ledger == str(ledger_beside(Path(files["sealed"])))
-    gain = "only a gain in nearly all of them"
-    if sealed.confirms is not None:
-        gain = f"a gain of about {sealed.confirms:.1g} in recall@10"
-    n = plural(sealed.sealed.queries, "sealed query confirms", "sealed queries confirm")
-    away = (
-        f" Put {sealed.whole} away: it holds every query."
-        if sealed.whole is not None
-        else ""
+    count = Fact(
+        about="count",
+        count=sealed.sealed.queries,
+        of=whole,
+        value=sealed.sealed.queries / whole,
+        text="sealed",
     )
+    looks = Fact(about="setting", count=sealed.looks, value=per_look(sealed.looks))
     ask = f"calipers confirm OLD NEW --sealed {files['sealed']}"
     return Document(
-        f"Sealed {sealed.sealed.queries:,} of {plural(whole, 'query', 'queries')} "
-        f"({sealed.sealed.queries / whole:.0%}); {sealed.open.queries:,} stay open.",
+        sentence(
+            "Sealed {it.count} of {it.of:query|queries} ({it.value:.0%}); "
+            "{open.count:stays|stay} open.",
+            it=count,
+            open=Fact(about="count", count=sealed.open.queries, text="open"),
+        ),
         notes=[
-            Note("input", f"{n} {gain}. Tune on {files['open']}.{away}"),
+            Note("input", _confirms(sealed)),
             Note(
                 "input",
-                f"{plural(sealed.looks, 'look')} at an error of "
-                f"{100 * per_look(sealed.looks):.2g}% "
-                f"each, all written to {ledger}: keep it.",
+                sentence(
+                    "{it.count:look|looks} at an error of {it.value:.2g%} each, all written to "
+                    "{ledger.text}: keep it.",
+                    it=looks,
+                    ledger=named(ledger),
+                ),
             ),
             Note("next", f"Then ask: `{ask}{'' if beside else f' --ledger {ledger}'}`"),
         ],
+    )
+
+
+def _confirms(sealed: Sealed) -> Sentence:
+    """What the sealed queries can confirm, and what to do with the two other files."""
+    count = Fact(about="count", count=sealed.sealed.queries, text="sealed")
+    gain = sentence("only a gain in nearly all of them")
+    if sealed.confirms is not None:
+        smallest = Fact(about="detects", metric="recall@10", value=sealed.confirms)
+        gain = sentence("a gain of about {it.value:.1g} in {it.metric}", it=smallest)
+    return joined(
+        sentence(
+            "{it.count:sealed query confirms|sealed queries confirm} {gain}.",
+            it=count,
+            gain=gain,
+        ),
+        sentence("Tune on {it.text}.", it=named(sealed.files["open"])),
+        sealed.whole
+        and sentence("Put {it.text} away: it holds every query.", it=named(sealed.whole)),
     )
