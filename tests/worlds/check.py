@@ -69,18 +69,23 @@ def _numbers(one: Mapping[str, Any]) -> Iterator[str]:
         for value in fact.values()
         if isinstance(value, int | float) and not isinstance(value, bool)
     ]
-    for token in NUMBER.findall(text):
-        if not any(_is_shown(token, value) for value in known):
+    tokens = NUMBER.findall(text)
+    shares = [float(token.removesuffix("%")) for token in tokens if token.endswith("%")]
+    # Shares of a whole are rounded so that they sum to it.
+    room = 1.0 if sum(shares) == 100 else 0.5
+    for token in tokens:
+        if not any(_is_shown(token, value, room) for value in known):
             yield f"{token!r} is no fact of {one['text']!r}"
 
 
-def _is_shown(token: str, value: float) -> bool:
+def _is_shown(token: str, value: float, percent: float = 0.5) -> bool:
     """Whether a printed number is this value, as far as its digits go."""
     plain = token.replace(",", "").replace("−", "-").removesuffix("%")
     shown = float(plain)
     places = len(plain.partition(".")[2])
     scaled = value * 100 if token.endswith("%") else value
-    room = 0.5000001 * 10.0**-places
+    room = percent if token.endswith("%") else 0.5
+    room *= 1.0000002 * 10.0**-places
     near = abs(abs(scaled) - abs(shown)) <= room
     # "over 99%" and "under 1%" stand for what would round to all or nothing.
     return near or (token in ("99%", "1%") and (scaled > 99 or scaled < 1)) or _short(value, shown)
