@@ -95,6 +95,26 @@ def test_each_rule_is_named_and_its_option_makes_the_ids_meet(rule: str, swapped
     assert after["recall@1"].mean == 1.0
 
 
+def test_a_count_of_the_first_results_is_at_least_so_many() -> None:
+    """Only the first 1,000 results are compared."""
+    rows = [
+        {
+            "query": f"q{i}",
+            "retrieved": [f"idx2:d{i}", *(f"x{i}-{n}" for n in range(9))],
+            "ground_truth": [f"d{i}"],
+        }
+        for i in range(150)
+    ]
+    rows.append({"query": "found", "retrieved": ["z"], "ground_truth": ["z"]})
+    short = calipers.evaluate([*rows[:50], rows[-1]], metrics="recall@1").settings["notes"]
+    assert any(note.startswith("50 targets not found") for note in short)
+    long = calipers.evaluate(rows, metrics="recall@1").settings["notes"]
+    assert any(note.startswith("At least 100 targets not found") for note in long)
+    misses = calipers.misses(rows, k=1)
+    assert misses.reasons["another_id"] == 150
+    assert not any("nearly so" in note for note in misses.notes)
+
+
 def test_texts_beside_ids_do_not_lead_in_a_circle() -> None:
     rows = [
         {

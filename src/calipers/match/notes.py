@@ -51,9 +51,11 @@ def nearly_found(
     target = near[0].target
     result = near[0].result
     pairs = wanted.name[int(target[0])], returned.name[int(result[0])]
+    # Only the first results were compared, so there may be more.
+    at_least = "At least " if len(queries) >= SAMPLE else ""
     return [
         sentence(
-            "{it.count:target|targets} not found, and a result of the same query is called "
+            f"{at_least}{{it.count:target|targets}} not found, and a result of the same query is called "
             "nearly so: {result.text} for {target.text}. {how.text}",
             it=Fact(about="count", count=target.size, text="near ids"),
             result=named(f"{pairs[1]!r:.60}"),
