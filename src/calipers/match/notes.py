@@ -55,8 +55,8 @@ def nearly_found(
     at_least = "At least " if len(queries) >= SAMPLE else ""
     return [
         sentence(
-            f"{at_least}{{it.count:target|targets}} not found, and a result of the same query is called "
-            "nearly so: {result.text} for {target.text}. {how.text}",
+            f"{at_least}{{it.count:target|targets}} not found, and a result of the "
+            "same query is called nearly so: {result.text} for {target.text}. {how.text}",
             it=Fact(about="count", count=target.size, text="near ids"),
             result=named(f"{pairs[1]!r:.60}"),
             target=named(f"{pairs[0]!r:.60}"),
