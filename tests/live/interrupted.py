@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from calipers.live.adapters import http  # noqa: F401 - loaded here once, not in every fork
+from calipers.live.driver import Limits
+from calipers.live.keywords import RetrieverOptions
 from calipers.live.retrieve import retrieve_to_report
 
 
@@ -25,7 +27,12 @@ def quick(query: str, k: int) -> dict[str, list[dict[str, str]]]:
 
 def run(address: str, questions: list[str], output: str) -> None:
     retrieve_to_report(
-        address, questions, k=5, output=output, results="$.hits[*]", workers=4, timeout=5, retries=1
+        address,
+        questions,
+        k=5,
+        output=output,
+        limits=Limits(workers=4, timeout=5, retries=1),
+        options=RetrieverOptions(results="$.hits[*]"),
     )
 
 

@@ -19,8 +19,9 @@ from calipers.errors import CalipersError, RetrieverFailed
 from calipers.live import driver as driver_module
 from calipers.live.adapters.base import Question, Retriever, Session
 from calipers.live.adapters.callable import from_callable
-from calipers.live.driver import SAME_FAILURES, Driver, Pace
+from calipers.live.driver import SAME_FAILURES, Driver, Limits, Pace
 from calipers.live.failures import AskFailed
+from calipers.live.keywords import RetrieverOptions
 from calipers.live.retrieve import retrieve_to_report
 from calipers.live.run_file import AnswerCounts
 from tests.live.server import SLOW_SECONDS, Server, answer_to
@@ -52,10 +53,8 @@ def test_every_trouble_at_once(server: Server, tmp_path: Path) -> None:
         questions,
         k=5,
         output=output,
-        results="$.hits[*]",
-        workers=8,
-        timeout=1,
-        retries=1,
+        limits=Limits(workers=8, timeout=1, retries=1),
+        options=RetrieverOptions(results="$.hits[*]"),
     )
     expected = Counter(kind for kind in TROUBLES.values() for _ in range(times) if kind)
     assert dict(report.errors) == dict(expected)
@@ -80,7 +79,13 @@ def test_every_trouble_at_once(server: Server, tmp_path: Path) -> None:
 
 def test_as_many_at_a_time_as_workers_and_no_more(server: Server) -> None:
     questions = [f"slow {i}" for i in range(40)]
-    report = retrieve_to_report(server.search, questions, k=2, results="$.hits[*]", workers=8)
+    report = retrieve_to_report(
+        server.search,
+        questions,
+        k=2,
+        limits=Limits(8),
+        options=RetrieverOptions(results="$.hits[*]"),
+    )
     assert server.most_at_once == 8
     assert server.connections == 8
     assert 40 / 8 * SLOW_SECONDS <= report.seconds < 40 * SLOW_SECONDS

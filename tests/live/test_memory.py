@@ -3,7 +3,9 @@
 import tracemalloc
 from pathlib import Path
 
+from calipers.live.driver import Limits
 from calipers.live.retrieve import retrieve_to_report
+from calipers.live.run_file import ExistingRun
 
 FEW, MANY = 300, 1_500
 BYTES_PER_QUESTION = 600
@@ -23,9 +25,8 @@ def peaks(folder: Path, n: int) -> list[int]:
             questions,
             k=20,
             output=output,
-            workers=2,
-            restart=not goes_on,
-            retry_errors=goes_on,
+            limits=Limits(2),
+            wish=ExistingRun(restart=not goes_on, retry_errors=goes_on),
         )
         found.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()

@@ -1,5 +1,6 @@
 """Commands that call live retrievers: one, or every combination of a grid."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -7,6 +8,7 @@ import click
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import JSON, flag, output
 from calipers.errors import InvalidInput
+from calipers.operation import build
 from calipers.shell import join_words
 from calipers.words import COMPLETING
 
@@ -76,22 +78,22 @@ def retrieve(request: CommandInput, output: str | None, check: bool) -> None:
     request.show(retrieved, document=of_run(retrieved, then), explain=True)
 
 
-def _understood(settings: dict[str, Any]) -> "UnderstoodAnswer":
+def _understood(values: Mapping[str, Any]) -> "UnderstoodAnswer":
     """Ask the first question only, and return how its answer is read."""
-    from calipers.live.keywords import RetrieverOptions
-    from calipers.live.retrieve import what_is_understood
+    from calipers.live.keywords import Retrieving
+    from calipers.live.retrieve import K, what_is_understood
 
-    taken = {
-        "search",
-        "questions",
-        "k",
-        "timeout",
-        "columns",
-        *RetrieverOptions.__annotations__,
-    }
-    if not {"search", "questions"} <= settings.keys():
+    if not {"search", "questions"} <= values.keys():
         raise InvalidInput("Name both: calipers retrieve RETRIEVER QUESTIONS --check.")
-    return what_is_understood(**{n: v for n, v in settings.items() if n in taken})
+    asking = build(Retrieving, values)
+    return what_is_understood(
+        values["search"],
+        values["questions"],
+        values.get("k", K),
+        asking.timeout,
+        asking.columns,
+        asking.options,
+    )
 
 
 def _what_next(questions: str, output: str, columns: Any) -> tuple[str, tuple[str, ...]]:

@@ -10,6 +10,7 @@ import calipers
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import flag, text
 from calipers.errors import InvalidInput, MissingExtra, NoGroundTruth
+from calipers.operation import build
 from calipers.version import pip_install
 
 # Polars reads this when it is loaded: freed memory goes back to the system, where a
@@ -81,6 +82,7 @@ def _shelf(
 ) -> Any:
     """What to serve: the history, these evaluations, or a pool to judge."""
     from calipers.labels.draft import pool_settings
+    from calipers.labels.settings import LabelsPoolSettings
     from calipers.questions.systems import name_systems
     from calipers.store.label_pools import check_judge
     from calipers.store.record import name_from
@@ -96,7 +98,13 @@ def _shelf(
     judges = values.get("judges", ("me",))
     if values.get("changed") and "scale" not in request.given:
         values["scale"] = "yes/no"
-    kept = pool_settings(values)
+    settings = build(LabelsPoolSettings, values)
+    kept = pool_settings(
+        settings.pooling,
+        depth=settings.depth,
+        order=settings.order,
+        per_item=settings.per_item,
+    )
     owner = check_judge(owner or (judges[0] if len(judges) == 1 else "me"), person=True)
     if not judge:
         for name in ("questions", "corpus", "changed", "allow"):

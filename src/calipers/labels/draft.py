@@ -2,9 +2,9 @@
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
@@ -26,7 +26,7 @@ from calipers.match.pair import match_pair
 from calipers.model.document import Document, Note
 from calipers.model.fingerprint import fingerprint_rows, fingerprint_settings
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.labels import Label, TargetsAs, is_machine
+from calipers.model.labels import Label, QueueOrder, TargetsAs, is_machine
 from calipers.model.result import HasRows, Plain, ShowsItself
 from calipers.model.run import Run
 from calipers.present.escape import printable
@@ -37,6 +37,9 @@ from calipers.store.label_pools import check_judge, list_pools, make_pool
 from calipers.store.open import Store
 from calipers.store.pool import PoolSettings
 from calipers.words import first_results, plural
+
+if TYPE_CHECKING:
+    from calipers.labels.settings import LabelsDraftSettings, Pooling, Runs
 
 LONGEST_GUIDELINES = 20_000
 NAMED = 5
@@ -152,16 +155,24 @@ def read_asked(questions: Any, columns: Columns | None = None) -> dict[str, str]
     return {question.id: question.text for question in read_questions(questions, columns)}
 
 
-def draft_files(runs: Any, given: Mapping[str, Any]) -> Draft:
+def draft_files(runs: "Runs", settings: "LabelsDraftSettings") -> Draft:
     """Read runs of any size, and pool their first k results into rows to judge."""
-    said = Columns.of(given["columns"])
-    truth = given["ground_truth"]
-    asked = read_asked(given["questions"], said)
-    loaded = [run_within(one, None, said, given["memory"]) for one in _listed(runs)]
-    truth = None if truth is None else load_ground_truth(truth, said)
-    said.check_used()
-    how = {name: given[name] for name in ("k", "seed", "corpus")}
-    return draft(loaded, asked, truth=truth, **how)
+    columns = Columns.of(settings.files.columns)
+    questions = read_asked(settings.questions, columns)
+    memory = settings.files.memory
+    loaded = [run_within(run, None, columns, memory) for run in _listed(runs)]
+    truth = None
+    if settings.ground_truth is not None:
+        truth = load_ground_truth(settings.ground_truth, columns)
+    columns.check_used()
+    return draft(
+        loaded,
+        questions,
+        k=settings.k,
+        seed=settings.seed,
+        truth=truth,
+        corpus=settings.corpus,
+    )
 
 
 def draft(
@@ -372,17 +383,22 @@ def read_inputs(
     return loaded, truth
 
 
-def pool_settings(given: Mapping[str, Any], **more: Any) -> PoolSettings:
-    """The settings of a pool from the keywords; invalid ones are refused before files are read."""
-    named = {
-        member.name: given[member.name]
-        for member in fields(PoolSettings)
-        if member.name in given
-    }
-    judges = tuple(
-        check_judge(judge, person=True) for judge in given.get("judges", ("me",))
+def pool_settings(
+    pool: "Pooling", *, depth: int, order: QueueOrder = "moves", per_item: int = 1
+) -> PoolSettings:
+    """The settings that a pool is saved with; wrong ones are refused before files are read."""
+    judges = tuple(check_judge(judge, person=True) for judge in pool.judges)
+    settings = PoolSettings(
+        metric=pool.metric,
+        scale=pool.scale,
+        order=order,
+        per_item=per_item,
+        depth=depth,
+        seed=pool.seed,
+        guidelines=pool.guidelines,
+        judges=judges,
+        rel=pool.rel,
     )
-    settings = PoolSettings(**{**named, "judges": judges, **more})
     if len(choose_metrics(settings.metric, None)) != 1:
         raise InvalidInput(
             f"Name one metric to watch, such as ndcg@10; not {settings.metric!r}."
@@ -415,9 +431,14 @@ def to_judge(
     if texts is None and truth is not None:
         known = known_texts((truth, *runs.values()))
         texts = {query: known.get(query, query) for query in truth.queries["query"]}
-    how = {"k": settings.depth, "seed": settings.seed}
-    left_out = None if again else truth
-    drafted = draft([*runs.values()], texts, truth=left_out, corpus=corpus, **how)
+    drafted = draft(
+        [*runs.values()],
+        texts,
+        k=settings.depth,
+        seed=settings.seed,
+        truth=None if again else truth,
+        corpus=corpus,
+    )
     rows = [row for row in drafted.rows if queries is None or row.query_id in queries]
     if again and truth is not None:
         kept = texts or {}

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import polars as pl
@@ -26,6 +26,7 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import DRAWN, JUDGED_BY, Draw, DrawnQuery, Label, is_peoples
 from calipers.model.policy import Policy
 from calipers.model.result import HasRows, Plain
+from calipers.model.run import Run
 from calipers.model.scores import Interval, Method, Scores
 from calipers.present.escape import printable
 from calipers.questions.pooling import place
@@ -34,81 +35,125 @@ from calipers.statistics.prediction_powered import DrawnSample, planned_looks
 from calipers.statistics.sample_looks import FIRST
 from calipers.store.label_pools import PoolContent
 from calipers.store.open import open_store
-from calipers.store.pool import LabelState
+from calipers.store.pool import LabelState, PoolSettings
 from calipers.store.record import name_from
 from calipers.words import number, plural
 
+if TYPE_CHECKING:
+    from calipers.labels.settings import LabelsSampleSettings, Pooling, Runs
 
-def draw(runs: Any, given: Mapping[str, Any]) -> int:
+
+def draw(runs: "Runs", settings: "LabelsSampleSettings") -> int:
     """Draw a sample and save it as a pool, unless the same one exists; returns its number."""
-    until = given["until"]
-    most = given["most"]
-    [metric, *_] = choose_metrics(given["metric"], None)
-    depth = (metric.k or 10) if given["depth"] is None else given["depth"]
-    settings = pool_settings(given, depth=depth)
+    pooling = settings.pooling
+    [metric, *_] = choose_metrics(pooling.metric, None)
+    depth = (metric.k or 10) if settings.depth is None else settings.depth
+    kept = pool_settings(pooling, depth=depth)
+    until = settings.until
     if not 0.0 < until < 1.0:
         raise InvalidInput(
             f"The width to reach is {until}; give one between 0 and 1, as 0.05."
         )
-    read, truth = read_inputs(runs, given["ground_truth"], given["columns"])
+    loaded, truth = _machine_inputs(runs, pooling)
+    labels = to_judge(
+        loaded,
+        truth,
+        kept,
+        questions=pooling.questions,
+        corpus=pooling.corpus,
+        again=True,
+    )
+    kept = matched_alike(kept, truth, loaded, labels)
+    _check_readable(truth, labels)
+    rows: dict[str, list[Label]] = {}
+    for label in labels:
+        rows.setdefault(label.query_id, []).append(label)
+    drawn = drawn_order(
+        (query for query in truth.queries["query"] if query in rows), kept.seed
+    )
+    total = len(drawn)
+    if min(settings.most, total) < FIRST:
+        raise InvalidInput(
+            f"There are {plural(total, 'query', 'queries')} to draw from, and at most "
+            f"{settings.most} are to be judged; fewer than {FIRST} say nothing of the "
+            "others."
+        )
+    most = min(settings.most, total)
+    scored = _scored(truth, loaded, kept, drawn)
+    looks = _plan(scored, drawn, most, settings)
+    sample = Draw(
+        seed=pooling.seed,
+        total=total,
+        looks=looks,
+        until=until,
+        confidence=settings.confidence,
+        ground_truth=truth.fingerprint,
+        runs=tuple(scores.fingerprints.get("run") or "" for scores in scored),
+    )
+    items = [label for query in drawn[:most] for label in rows[query]]
+    store = open_store(pooling.store, create=True, keep=True)
+    called = settings.pool or f"{name_from(loaded, 83)}-sample"
+    return keep(
+        store, called, items, loaded, truth, replace(kept, order="plain", sample=sample)
+    )
+
+
+def _machine_inputs(
+    runs: "Runs", pooling: "Pooling"
+) -> tuple[dict[str, Run], GroundTruth]:
+    """The runs, kept in memory, and the machine's ground truth that people correct."""
+    read, truth = read_inputs(runs, pooling.ground_truth, pooling.columns)
     if truth is None:
         raise InvalidInput("The machine's ground truth is not given; name it with -g.")
     if JUDGED_BY in truth.tags and all(
         is_peoples(judge) for judge in truth.tags[JUDGED_BY]
     ):
         raise InvalidInput("People gave every label: there is no machine to correct.")
-    loaded = {name: run.kept() for name, run in read.items()}
-    texts = {one: given[one] for one in ("questions", "corpus")}
-    labels = to_judge(loaded, truth, settings, again=True, **texts)
-    settings = matched_alike(settings, truth, loaded, labels)
-    _check_readable(truth, labels)
-    rows: dict[str, list[Label]] = {}
-    for label in labels:
-        rows.setdefault(label.query_id, []).append(label)
-    drawn = drawn_order(
-        (query for query in truth.queries["query"] if query in rows), settings.seed
-    )
-    total = len(drawn)
-    if min(most, total) < FIRST:
-        raise InvalidInput(
-            f"There are {plural(total, 'query', 'queries')} to draw from, and at most "
-            f"{most} are to be judged; fewer than {FIRST} say nothing of the others."
-        )
-    most = min(most, total)
-    plans = []
-    prints = []
-    for name, run in loaded.items():
-        scores = scored_run(truth, run, settings)
-        values = np.zeros(0) if scores is None else metric_values(scores, drawn)
+    return {name: run.kept() for name, run in read.items()}, truth
+
+
+def _scored(
+    truth: GroundTruth, runs: Mapping[str, Run], kept: PoolSettings, drawn: Sequence[str]
+) -> list[Scores]:
+    """The machine's scores of each run, where they have a mean that labels can correct."""
+    scored = []
+    for name, run in runs.items():
+        scores = scored_run(truth, run, kept)
         if (
             scores is None
             or scores.metrics[0].aggregate != "mean"
-            or np.isnan(values).all()
+            or np.isnan(metric_values(scores, drawn)).all()
         ):
             raise InvalidInput(
-                f"{settings.metric} of {name} has no mean over these queries that "
+                f"{kept.metric} of {name} has no mean over these queries that "
                 "people's labels could correct; choose another metric with -m, or "
                 "another run."
             )
+        scored.append(scores)
+    return scored
+
+
+def _plan(
+    scored: Iterable[Scores],
+    drawn: Sequence[str],
+    most: int,
+    settings: "LabelsSampleSettings",
+) -> tuple[int, ...]:
+    """The looks of the run that needs most labels; refused where the width is out of reach."""
+    until = settings.until
+    plans = []
+    for scores in scored:
+        values = metric_values(scores, drawn)
         bounds = value_bounds(scores.metrics[0])
-        plans.append(planned_looks(values, until, most, given["confidence"], bounds))
-        prints.append(scores.fingerprints.get("run") or "")
+        plans.append(planned_looks(values, until, most, settings.confidence, bounds))
     looks, widest = max(plans, key=lambda plan: (plan[1] > until, plan[0][0]))
     if widest > until:
         raise InvalidInput(
-            f"±{until:g} cannot be reached: even {most:,} of {total:,} queries without "
-            f"any error of the machine leave about ±{widest:.3f}; ask for --until "
-            f"{widest + 0.005:.2f} or more, or draw more (--most)."
+            f"±{until:g} cannot be reached: even {most:,} of {len(drawn):,} queries "
+            f"without any error of the machine leave about ±{widest:.3f}; ask for "
+            f"--until {widest + 0.005:.2f} or more, or draw more (--most)."
         )
-    marks: dict[str, Any] = {"ground_truth": truth.fingerprint, "runs": tuple(prints)}
-    asked = {one: given[one] for one in ("seed", "until", "confidence")}
-    settings = replace(
-        settings, order="plain", sample=Draw(total=total, looks=looks, **asked, **marks)
-    )
-    items = [label for query in drawn[:most] for label in rows[query]]
-    store = open_store(given["store"], create=True, keep=True)
-    called = given["pool"] or f"{name_from(loaded, 83)}-sample"
-    return keep(store, called, items, loaded, truth, settings)
+    return looks
 
 
 def drawn_order(queries: Iterable[str], seed: int) -> list[str]:

@@ -17,7 +17,7 @@ from calipers.input_types import (
 )
 from calipers.live.keywords import ColumnNames
 from calipers.model.labels import QueueOrder, TargetsAs
-from calipers.operation import PYTHON, STATISTICS, Setting, Settings, flat, operation
+from calipers.operation import PYTHON, STATISTICS, Setting, Settings, operation
 from calipers.questions.reading import Confidence, Files, Store, Truth
 
 if TYPE_CHECKING:
@@ -121,13 +121,20 @@ def labels_draft(runs: Runs = (), *, settings: LabelsDraftSettings) -> "Draft":
     from calipers.store.pool import PoolSettings
 
     if not settings.changed:
-        return draft_files(runs, flat(settings))
+        return draft_files(runs, settings)
     filled = filled_grades(_listed(settings.filled))
     loaded, truth = read_inputs(runs, settings.ground_truth, settings.files.columns)
     how = PoolSettings(depth=settings.k, seed=settings.seed)
-    allow = settings.allow
-    texts = {"questions": settings.questions, "corpus": settings.corpus}
-    return what_changed(loaded, truth, how, allow=allow, filled=filled, **texts)[0]
+    drafted, _ = what_changed(
+        loaded,
+        truth,
+        how,
+        allow=settings.allow,
+        questions=settings.questions,
+        corpus=settings.corpus,
+        filled=filled,
+    )
+    return drafted
 
 
 _TRACES = "Take questions from these traces instead. Repeatable."
@@ -260,24 +267,40 @@ def labels_pool(
     )
     from calipers.store.open import open_store
 
-    given = flat(settings)
-    kept = pool_settings(given)
-    loaded, truth = read_inputs(
-        runs, settings.pooling.ground_truth, settings.pooling.columns
+    pooling = settings.pooling
+    kept = pool_settings(
+        pooling,
+        depth=settings.depth,
+        order=settings.order,
+        per_item=settings.per_item,
     )
-    more = ("allow",) if settings.changed else ("queries", "again")
-    which = {one: given[one] for one in ("questions", "corpus", *more)}
+    loaded, truth = read_inputs(runs, pooling.ground_truth, pooling.columns)
     if settings.changed:
-        changes, kept = what_changed(loaded, truth, kept, **which)
+        changes, kept = what_changed(
+            loaded,
+            truth,
+            kept,
+            allow=settings.allow,
+            questions=pooling.questions,
+            corpus=pooling.corpus,
+        )
         labels = changes.rows
         if not labels:
             raise InvalidInput(
                 f"There is nothing to judge. {changes.document().sentence}"
             )
     else:
-        labels = to_judge(loaded, truth, kept, **which)
+        labels = to_judge(
+            loaded,
+            truth,
+            kept,
+            questions=pooling.questions,
+            corpus=pooling.corpus,
+            queries=settings.queries,
+            again=settings.again,
+        )
         kept = matched_alike(kept, truth, loaded, labels)
-    store = open_store(settings.pooling.store, create=True, keep=True)
+    store = open_store(pooling.store, create=True, keep=True)
     return open_desk(
         keep(store, name, labels, loaded, truth, kept, settings.another), store
     )
@@ -343,7 +366,7 @@ def labels_sample(
     has_runs = runs is not None and not (
         isinstance(runs, tuple | list | dict) and not runs
     )
-    pool = draw(runs, flat(settings)) if has_runs else settings.pool
+    pool = draw(runs, settings) if has_runs else settings.pool
     if pool is None:
         raise InvalidInput(
             "Name runs to draw a sample of, or a sample that was drawn with --pool."

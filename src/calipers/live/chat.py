@@ -7,7 +7,7 @@ question and is never cached. docs/make-ground-truth.md has the prompts word for
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +19,9 @@ from calipers.errors import InvalidInput, WriteFailed
 from calipers.io.records.label_files import read_labels
 from calipers.live.adapters.base import Question, Retriever, Session
 from calipers.live.adapters.http import from_address
+from calipers.live.driver import Limits
 from calipers.live.failures import AskFailed, bad_answer, beginning
+from calipers.live.keywords import AskingModel, Watch
 from calipers.live.result import MachineLabels, RetrievalReport
 from calipers.live.retrieve import retrieve_to_report
 from calipers.live.run_file import read_entry
@@ -70,17 +72,17 @@ class Reply(NamedTuple):
     error: str | None = None
 
 
-def grade_labels(
-    labels: object, *, endpoint: str, model: str, key_env: str | None, **asking: Any
-) -> MachineLabels:
+def grade_labels(labels: object, settings: AskingModel) -> MachineLabels:
     """Have a language model grade every pair of question and item.
 
     A refusal, a malformed answer or an unknown grade leaves the row ungraded, and is
     counted.
     """
     rows = _pairs(labels)
-    named = MACHINE + model
-    machine = chat_model(endpoint, model, JUDGE, read_grade, key_env=key_env)
+    named = MACHINE + settings.model
+    machine = chat_model(
+        settings.endpoint, settings.model, JUDGE, read_grade, key_env=settings.key_env
+    )
     readable = [row for row in rows if row.text is not None]
     if not readable:
         raise InvalidInput(
@@ -91,7 +93,14 @@ def grade_labels(
         filled(JUDGE_THIS, question=row.query or row.query_id, passage=row.text or "")
         for row in readable
     ]
-    replies, report = ask_model(machine, prompts, **asking)
+    limits = Limits(settings.workers, settings.timeout, settings.patience.retries)
+    replies, report = ask_model(
+        machine,
+        prompts,
+        cache=settings.cache,
+        limits=limits,
+        watch=settings.patience.watch,
+    )
     by_pair = dict(zip((row.pair for row in readable), replies, strict=True))
 
     def judged(row: Label) -> Label:
@@ -151,7 +160,7 @@ class Written(NamedTuple):
     quote: str | None
 
 
-def json_answer(text: str) -> dict[str, Any]:
+def json_answer(text: str) -> dict[str, object]:
     """The JSON object in an answer, even inside a code block or after a model's thoughts.
 
     >>> json_answer('Sure!\\n```json\\n{"grade": 2}\\n```')
@@ -178,7 +187,8 @@ def read_grade(text: str) -> Grade:
     answer = json_answer(text)
     grade = answer.get("grade")
     why = answer.get("why")
-    if isinstance(grade, bool) or grade not in GRADES:
+    is_number = isinstance(grade, int | float) and not isinstance(grade, bool)
+    if not is_number or grade not in GRADES:
         message = f"the grade is {beginning(grade)}; it can be 0, 1 or 2"
         raise AskFailed("wrong grade", f"{message}; the answer is {beginning(text)!r}")
     return Grade(float(grade), normalise(why) if isinstance(why, str) else None)
@@ -191,15 +201,18 @@ def read_written(text: str) -> Written:
     Written(question='What is it?', quote='It is a lock.')
     """
     answer = json_answer(text)
-    for name in ("question", "quote"):
-        if name not in answer or not isinstance(answer[name], str | None):
-            message = (
-                f"the answer has no {name!r} that is a text; it is {beginning(text)!r}"
-            )
-            raise AskFailed("malformed", message)
-    question = normalise(answer["question"] or "")
-    quote = answer["quote"]
-    return Written(question, (quote or "").strip()) if question else Written(None, None)
+    question = normalise(_text_in(answer, "question", text))
+    quote = _text_in(answer, "quote", text)
+    return Written(question, quote.strip()) if question else Written(None, None)
+
+
+def _text_in(answer: Mapping[str, object], name: str, reply: str) -> str:
+    """The text that an answer holds under a name, empty where it is null; else it is refused."""
+    value = answer.get(name)
+    if name not in answer or not isinstance(value, str | None):
+        message = f"the answer has no {name!r} that is a text; it is {beginning(reply)!r}"
+        raise AskFailed("malformed", message)
+    return value or ""
 
 
 def why_rejected(written: Written, chunk: str) -> str | None:
@@ -258,7 +271,8 @@ def ask_model(
     prompts: Sequence[str],
     *,
     cache: str | os.PathLike[str] | None = None,
-    **asking: Any,
+    limits: Limits | None = None,
+    watch: Watch | None = None,
 ) -> tuple[list[Reply], RetrievalReport]:
     """Return the reply to every prompt, in order, and the report.
 
@@ -273,7 +287,13 @@ def ask_model(
     prompts_asked = [Question(number, prompt) for prompt, number in numbers.items()]
     with _cache_file(cache) as file:
         report = retrieve_to_report(
-            model, prompts_asked, k=1, on_line=lines.append, cache=file, **asking
+            model,
+            prompts_asked,
+            k=1,
+            cache=file,
+            limits=limits,
+            watch=watch,
+            on_line=lines.append,
         )
     replies = {}
     for entry in map(read_entry, lines):

@@ -73,6 +73,20 @@ class Pace:
         return min(self.workers, questions // 10)
 
 
+@dataclass(frozen=True)
+class Limits:
+    """The limits that somebody asked for; the retriever decides the workers unless named."""
+
+    workers: int | None = None
+    timeout: float | None = TIMEOUT_SECONDS
+    retries: int = RETRIES
+
+    def pace(self, usual_workers: int) -> Pace:
+        """The limits of one retrieval, checked."""
+        workers = usual_workers if self.workers is None else self.workers
+        return Pace(workers=workers, timeout=self.timeout, retries=self.retries)
+
+
 def pause_before(attempt: int, failed: AskFailed) -> float:
     """Seconds before the next attempt: doubled each time, or as the server asked.
 

@@ -3,10 +3,8 @@
 import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import fields
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -15,16 +13,17 @@ from calipers.io.records.records import Record, build
 from calipers.io.tables.columns import Columns
 from calipers.live.adapters.base import Question, Retriever
 from calipers.live.adapters.recognise import as_retriever
-from calipers.live.driver import TIMEOUT_SECONDS, Driver, Pace
+from calipers.live.driver import TIMEOUT_SECONDS, Driver, Limits, Pace
 from calipers.live.failures import AnswersInDoubt
 from calipers.live.keywords import MOST_RESULTS, RetrieverOptions, Watch
 from calipers.live.questions import read_questions
 from calipers.live.result import LiveRun, RetrievalReport, UnderstoodAnswer
 from calipers.live.run_file import AnswerCounts, ExistingRun, RunWriter, read_entry
 from calipers.model.run import Run
-from calipers.operation import flat
 from calipers.words import plural
 
+K = 20
+"""Results that are asked for unless somebody says."""
 _record = msgspec.json.Decoder(Record).decode
 
 
@@ -32,10 +31,14 @@ def retrieve_to_run(
     search: object,
     questions: object,
     *,
-    k: int = 20,
+    k: int = K,
     output: str | os.PathLike[str] | None = None,
+    cache: str | os.PathLike[str] | None = None,
     columns: object = None,
-    **settings: Any,
+    limits: Limits | None = None,
+    wish: ExistingRun | None = None,
+    options: RetrieverOptions | None = None,
+    watch: Watch | None = None,
 ) -> LiveRun:
     """Ask a retriever every question; return the run, which also stays in the ``output`` file.
 
@@ -46,7 +49,16 @@ def retrieve_to_run(
     lines: list[bytes] = []
     read = read_questions(questions, Columns.of(columns))
     report = retrieve_to_report(
-        search, read, k=k, output=output, on_line=lines.append, **settings
+        search,
+        read,
+        k=k,
+        output=output,
+        cache=cache,
+        limits=limits,
+        wish=wish,
+        options=options,
+        watch=watch,
+        on_line=lines.append,
     )
     if output is not None:
         lines = Path(output).read_bytes().splitlines()
@@ -72,29 +84,26 @@ def retrieve_to_report(
     search: object,
     questions: object,
     *,
-    k: int = 20,
+    k: int = K,
     output: str | os.PathLike[str] | None = None,
     cache: str | os.PathLike[str] | None = None,
     columns: object = None,
+    limits: Limits | None = None,
+    wish: ExistingRun | None = None,
+    options: RetrieverOptions | None = None,
     watch: Watch | None = None,
     on_line: Callable[[bytes], None] | None = None,
-    **settings: Any,
 ) -> RetrievalReport:
     """Ask a retriever every question, write the answers, and return the report.
 
     Each finished question is in the ``output`` at once, and the same call resumes an
-    interrupted run. Without an output ``on_line`` gets each line. Other settings:
-    ``Pace`` (limits), ``ExistingRun`` (what to do with one), and
-    ``keywords.RetrieverOptions``.
+    interrupted run; ``wish`` says what to do with one of other settings. Without an
+    output ``on_line`` gets each line.
     """
     check_number("k", k, whole=True, least=1, most=MOST_RESULTS)
-    wish = ExistingRun(**_taken(settings, ExistingRun))
-    limits = _taken(settings, Pace)
     read = read_questions(questions, Columns.of(columns))
-    retriever = as_retriever(search, **settings)
-    if limits.get("workers") is None:
-        limits["workers"] = retriever.workers
-    pace = Pace(**limits)
+    retriever = as_retriever(search, options)
+    pace = (limits or Limits()).pace(retriever.workers)
     decides = {**retriever.settings, "k": k}
     counts = AnswerCounts(k, retriever.name)
 
@@ -108,7 +117,12 @@ def retrieve_to_report(
             cached = stack.enter_context(closing(Cache(cache, decides)))
         if output is not None:
             opened = RunWriter(
-                output, decides, read, counts, code=retriever.code, wish=wish
+                output,
+                decides,
+                read,
+                counts,
+                code=retriever.code,
+                wish=wish or ExistingRun(),
             )
             writer = stack.enter_context(closing(opened))
         left = enumerate(read) if writer is None else writer.unfinished()
@@ -175,12 +189,6 @@ def _refuse_no_results(
     )
 
 
-def _taken(settings: dict[str, Any], kind: type[ExistingRun | Pace]) -> dict[str, Any]:
-    """Remove the settings of this type and return them."""
-    names = [member.name for member in fields(kind)]
-    return {name: settings.pop(name) for name in names if name in settings}
-
-
 def ask_once(
     search: object,
     question: Question,
@@ -189,7 +197,7 @@ def ask_once(
     options: RetrieverOptions,
 ) -> tuple[Run, str, float | None]:
     """Return the results for one question, the retriever's name, and the milliseconds it took."""
-    retriever = as_retriever(search, **flat(options))
+    retriever = as_retriever(search, options)
     record = _record(_one_answer(retriever, question, k, timeout))
     return _built([record], retriever.name), retriever.name, record.latency_ms
 
@@ -197,14 +205,14 @@ def ask_once(
 def what_is_understood(
     search: object,
     questions: object,
-    k: int = 20,
+    k: int = K,
     timeout: float | None = TIMEOUT_SECONDS,
     columns: object = None,
-    **options: object,
+    options: RetrieverOptions | None = None,
 ) -> UnderstoodAnswer:
     """Ask the first question only, and return how its answer is read."""
     question = read_questions(questions, Columns.of(columns))[0]
-    retriever = as_retriever(search, **options)
+    retriever = as_retriever(search, options)
     entry = read_entry(_one_answer(retriever, question, k, timeout))
     stages = entry.stages or {}
     return UnderstoodAnswer(

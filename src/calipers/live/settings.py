@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from calipers.input_types import PathText, QuestionsInput, RetrieverInput
 from calipers.live.keywords import MOST_RESULTS, AskingModel, Retrieving
-from calipers.operation import PYTHON, Setting, Settings, flat, operation
+from calipers.operation import PYTHON, Setting, Settings, operation
 
 if TYPE_CHECKING:
     from calipers.live.result import LiveRun, MachineLabels
@@ -74,9 +74,22 @@ def retrieve(
     >>> run.report.answered
     1
     """
+    from calipers.live.driver import Limits
     from calipers.live.retrieve import retrieve_to_run
+    from calipers.live.run_file import ExistingRun
 
-    return retrieve_to_run(search, questions, k=k, **flat(settings))
+    asking = settings.asking
+    return retrieve_to_run(
+        search,
+        questions,
+        k=k,
+        output=settings.output,
+        columns=asking.columns,
+        limits=Limits(settings.workers, asking.timeout, asking.patience.retries),
+        wish=ExistingRun(asking.restart, asking.retry_errors),
+        options=asking.options,
+        watch=asking.patience.watch,
+    )
 
 
 @operation(page="make-ground-truth", command="labels judge")
@@ -99,4 +112,4 @@ def labels_judge(
     """
     from calipers.live.chat import grade_labels
 
-    return grade_labels(labels, **flat(settings))
+    return grade_labels(labels, settings)

@@ -380,6 +380,7 @@ def _with_answers(
             f"{'are' if sources else 'is'} given."
         )
     # Imported here so that measuring files does not load the code for live retrievers.
+    from calipers.live.driver import Limits
     from calipers.live.retrieve import retrieve_to_run
 
     # Read before anything is asked: what cannot be measured, or is sealed, is not asked.
@@ -388,7 +389,7 @@ def _with_answers(
         inputs.retriever,
         questions.ground_truth or sources[0],
         k=inputs.ask_for or looks,
-        workers=inputs.workers,
+        limits=Limits(inputs.workers),
         watch=inputs.watch,
     )
     return None, Inputs(ground_truth=questions, run=answers)

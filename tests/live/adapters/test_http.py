@@ -13,6 +13,8 @@ from calipers import retrieve
 from calipers.errors import InvalidInput, RetrieverFailed
 from calipers.live.adapters.base import Secrets
 from calipers.live.adapters.http import RequestTemplate, _retry_after, fill_address, from_address
+from calipers.live.driver import Limits
+from calipers.live.keywords import RetrieverOptions
 from calipers.live.retrieve import retrieve_to_run
 from calipers.live.run_file import meta_path
 from tests.live.server import Handler, Server, answer_to
@@ -36,10 +38,11 @@ def test_headers_come_from_the_environment_and_stay_there(
         server.search,
         ["fine 1", "fail 2", "echo 3"],
         k=2,
-        results=RESULTS,
         output=output,
-        headers={"Authorization": "Bearer $SEARCH_TOKEN"},
-        retries=0,
+        limits=Limits(retries=0),
+        options=RetrieverOptions(
+            results=RESULTS, headers={"Authorization": "Bearer $SEARCH_TOKEN"}
+        ),
         cache=tmp_path / "cache.db",
     )
     assert {one["Authorization"] for one in server.headers} == {f"Bearer {SECRET}"}

@@ -68,8 +68,6 @@ def test_names_that_lead_nowhere(target: str, words: str) -> None:
 def test_an_option_of_another_kind_is_refused() -> None:
     with pytest.raises(InvalidInput, match="'headers' means nothing for a function"):
         retrieve(lambda query, k: [], ["a"], headers={"X": "y"})
-    with pytest.raises(InvalidInput, match=r"'reqest' means nothing.*Did you mean request"):
-        as_retriever("http://host/?q={query}", reqest="{}")
     with pytest.raises(UnknownArgument, match=r"takes no argument 'reqest'.*Did you mean request"):
         retrieve("http://host/?q={query}", ["a"], reqest="{}")  # type: ignore[call-arg]
 

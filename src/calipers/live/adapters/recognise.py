@@ -18,6 +18,8 @@ from calipers.live.adapters.base import Retriever, Secrets
 from calipers.live.adapters.callable import from_callable, name_of
 from calipers.live.answers import LAYOUT, Layout
 from calipers.live.code import code_of, file_named, file_of, local_files, reload_stale
+from calipers.live.keywords import RetrieverOptions
+from calipers.operation import flat
 from calipers.words import did_you_mean
 
 FORMS = (
@@ -52,34 +54,44 @@ KINDS: dict[str, tuple[str, str, tuple[str, ...], str]] = {
 name."""
 
 
-def as_retriever(value: object, **options: Any) -> Retriever:
+def as_retriever(value: object, options: RetrieverOptions | None = None) -> Retriever:
     """Return the retriever that a text names or an object provides."""
-    options = {name: option for name, option in options.items() if option is not None}
+    chosen = options or RetrieverOptions()
+    paths = {name: path for name, path in flat(chosen).items() if name in LAYOUT}
+    named = _own_options(chosen)
     if isinstance(value, Retriever):
-        _check(options, (), "a retriever")
+        set_paths = {name: path for name, path in paths.items() if path is not None}
+        _check({**named, **set_paths}, (), "a retriever")
         return value
-    layout = Layout.from_texts(
-        {name: options.pop(name) for name in LAYOUT if name in options}
-    )
+    layout = Layout.from_texts(paths)
     if isinstance(value, str):
         scheme, _, target = value.partition(":")
         if f"{scheme}:" in KINDS:
             place, make, takes, what = KINDS[f"{scheme}:"]
-            _check(options, takes, what)
+            _check(named, takes, what)
             # Imported lazily: the network modules take longer to load than a small
             # evaluation.
             maker = getattr(importlib.import_module(f"calipers.live.{place}"), make)
-            named = value if scheme.startswith("http") else target
-            return cast("Retriever", maker(named, layout=layout, **options))
+            whole = value if scheme.startswith("http") else target
+            return cast("Retriever", maker(whole, layout=layout, **named))
         if scheme in plugins.declared(plugins.RETRIEVERS):
-            return _from_plugin(scheme, target, layout, options)
+            return _from_plugin(scheme, target, layout, chosen)
         loaded, module = load_target(value)
-        return _from_object(loaded, layout, options, value, code_of(loaded, module))
-    return _from_object(value, layout, options, None, code_of(value))
+        return _from_object(loaded, layout, chosen, value, code_of(loaded, module))
+    return _from_object(value, layout, chosen, None, code_of(value))
+
+
+def _own_options(options: RetrieverOptions) -> dict[str, object]:
+    """The options that are set, by name, without the paths into an answer."""
+    return {
+        name: option
+        for name, option in flat(options).items()
+        if option is not None and name not in LAYOUT
+    }
 
 
 def _from_plugin(
-    scheme: str, target: str, layout: Layout, options: dict[str, Any]
+    scheme: str, target: str, layout: Layout, options: RetrieverOptions
 ) -> Retriever:
     """The retriever that a plug-in makes of the text after its name and a colon."""
     name = f"{scheme}:{target}" if target else scheme
@@ -95,14 +107,15 @@ def _from_plugin(
             "what stands after the colon."
         ) from error
     if isinstance(retriever, Retriever):
-        return as_retriever(retriever, **options)
+        _check(_own_options(options), (), "a retriever")
+        return retriever
     return _from_object(retriever, layout, options, name, code_of(retriever))
 
 
 def _from_object(
     value: object,
     layout: Layout,
-    options: dict[str, Any],
+    options: RetrieverOptions,
     name: str | None,
     code: Mapping[str, str],
 ) -> Retriever:
@@ -110,9 +123,13 @@ def _from_object(
     ask = value if callable(value) else _method_of(value)
     if ask is None:
         raise InvalidInput(_cannot_be_asked(value, name))
-    _check(options, ("params",), "a function")
+    _check(_own_options(options), ("params",), "a function")
     return from_callable(
-        ask, name=name or name_of(value), layout=layout, code=code, **options
+        ask,
+        name=name or name_of(value),
+        params=options.params,
+        layout=layout,
+        code=code,
     )
 
 

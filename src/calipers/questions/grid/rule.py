@@ -19,9 +19,10 @@ from calipers.io.tables.columns import Columns
 from calipers.live.adapters.base import Retriever, Secrets, shown_value, without_secrets
 from calipers.live.adapters.recognise import add_to_path, as_retriever, load_target
 from calipers.live.code import code_of
+from calipers.live.driver import Limits
 from calipers.live.questions import Questions, read_questions
 from calipers.live.retrieve import retrieve_to_report
-from calipers.live.run_file import Meta, read_meta
+from calipers.live.run_file import ExistingRun, Meta, read_meta
 from calipers.measures.spec import check_cutoff
 from calipers.model.matched import Matched
 from calipers.model.slicing import clusters_of
@@ -46,7 +47,6 @@ DEPTH = 20
 LONGEST_NAME = 80
 MEASURES = frozenset(arguments_of(CompareSettings)) - {"baseline", "anyway"}
 """The settings of ``compare`` that a grid accepts: how runs are measured."""
-PACE = ("workers", "timeout", "retries")
 EXAMPLE = '[grid.retrievers.bm25]\nmake = "mypackage.search:bm25"'
 
 
@@ -80,7 +80,7 @@ class Plan:
     output: Path
     baseline: str
     """The name of the combination that the others are compared with."""
-    pace: Mapping[str, Any]
+    limits: Limits
     measures: CompareSettings
     """How the runs are measured and compared."""
     ground_truth: str
@@ -144,9 +144,19 @@ def read_grid(config: str | os.PathLike[str] | None) -> Plan:
         tuple(combinations),
         output,
         _baseline(grid.baseline or names[0], names),
-        {name: value for name in PACE if (value := getattr(grid, name)) is not None},
+        _limits(grid),
         measures,
         str(truth),
+    )
+
+
+def _limits(grid: GridTable) -> Limits:
+    """The limits that the file names; the others are the usual ones."""
+    usual = Limits()
+    return Limits(
+        grid.workers,
+        usual.timeout if grid.timeout is None else grid.timeout,
+        usual.retries if grid.retries is None else grid.retries,
     )
 
 
@@ -307,11 +317,9 @@ def _retrieved(
                 questions,
                 k=combination.k,
                 output=combination.output,
-                restart=restart,
-                afresh=True,
-                retry_errors=retry_errors,
+                limits=plan.limits,
+                wish=ExistingRun(restart, retry_errors, afresh=True),
                 watch=settings.watch,
-                **plan.pace,
             ).to_dict()
         except RetrieverFailed as error:  # it fails only its own combination
             failures[combination.name] = str(error)
