@@ -1,7 +1,7 @@
 """The settings of the label operations: names, types and defaults."""
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -26,8 +26,11 @@ if TYPE_CHECKING:
     from calipers.labels.draft import Draft
     from calipers.labels.exchange import Imported
     from calipers.labels.sample import SampleState
+    from calipers.model.ground_truth import GroundTruth
+    from calipers.model.labels import Label
+    from calipers.model.run import Run
     from calipers.questions.begin.traces import TracedQuestions
-    from calipers.store.pool import PoolList
+    from calipers.store.pool import PoolList, PoolSettings
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -256,54 +259,67 @@ def labels_pool(
     >>> desk.truth().ground_truth.targets["item"].to_list()
     ['a', 'b']
     """
-    from calipers.labels.changed import what_changed
     from calipers.labels.desk import open_desk
-    from calipers.labels.draft import (
-        keep,
-        matched_alike,
-        pool_settings,
-        read_inputs,
-        to_judge,
-    )
+    from calipers.labels.draft import keep, read_inputs
     from calipers.store.open import open_store
 
     pooling = settings.pooling
-    kept = pool_settings(
-        pooling,
+    kept = _kept_settings(settings)
+    loaded, truth = read_inputs(runs, pooling.ground_truth, pooling.columns)
+    labels, kept = _what_to_judge(loaded, truth, kept, settings)
+    store = open_store(pooling.store, create=True, keep=True)
+    return open_desk(
+        keep(store, name, labels, loaded, truth, kept, settings.another), store
+    )
+
+
+def _kept_settings(settings: LabelsPoolSettings) -> "PoolSettings":
+    """The settings that the pool is saved with."""
+    from calipers.labels.draft import pool_settings
+
+    return pool_settings(
+        settings.pooling,
         depth=settings.depth,
         order=settings.order,
         per_item=settings.per_item,
     )
-    loaded, truth = read_inputs(runs, pooling.ground_truth, pooling.columns)
+
+
+def _what_to_judge(
+    runs: "Mapping[str, Run]",
+    truth: "GroundTruth | None",
+    kept: "PoolSettings",
+    settings: LabelsPoolSettings,
+) -> "tuple[Sequence[Label], PoolSettings]":
+    """The results to judge, all first ones or only those that changed, and how they are."""
+    from calipers.labels.changed import what_changed
+    from calipers.labels.draft import matched_alike, to_judge
+
+    pooling = settings.pooling
     if settings.changed:
         changes, kept = what_changed(
-            loaded,
+            runs,
             truth,
             kept,
             allow=settings.allow,
             questions=pooling.questions,
             corpus=pooling.corpus,
         )
-        labels = changes.rows
-        if not labels:
+        if not changes.rows:
             raise InvalidInput(
                 f"There is nothing to judge. {changes.document().sentence}"
             )
-    else:
-        labels = to_judge(
-            loaded,
-            truth,
-            kept,
-            questions=pooling.questions,
-            corpus=pooling.corpus,
-            queries=settings.queries,
-            again=settings.again,
-        )
-        kept = matched_alike(kept, truth, loaded, labels)
-    store = open_store(pooling.store, create=True, keep=True)
-    return open_desk(
-        keep(store, name, labels, loaded, truth, kept, settings.another), store
+        return changes.rows, kept
+    labels = to_judge(
+        runs,
+        truth,
+        kept,
+        questions=pooling.questions,
+        corpus=pooling.corpus,
+        queries=settings.queries,
+        again=settings.again,
     )
+    return labels, matched_alike(kept, truth, runs, labels)
 
 
 @operation(page="make-ground-truth")

@@ -30,8 +30,8 @@ def match_by_quote(
 ) -> tuple[Matches, Tally]:
     """The matches of a run whose results carry texts, in one pass over the run.
 
-    ``together``: several chunks may complete a quote that no single one holds. A repeated text of
-    the same query occupies its rank and does not count.
+    ``together``: several chunks may complete a quote that no single one holds. A repeated
+    text of the same query occupies its rank and does not count.
     """
     if rule.least < 1:
         fuzzy_library()
@@ -139,13 +139,13 @@ def _quotes_by_query(
     truth: GroundTruth, ignore_case: bool
 ) -> dict[int, list[tuple[int, Quote]]]:
     """By the code of a query, the rows of its targets, each with its quote."""
-    found: dict[int, list[tuple[int, Quote]]] = {}
-    made: dict[str, Quote] = {}
+    by_query: dict[int, list[tuple[int, Quote]]] = {}
+    quotes: dict[str, Quote] = {}
     pairs = zip(truth.target_query.tolist(), truth.targets["quote"], strict=True)
     for row, (code, raw) in enumerate(pairs):
         text = normalise(raw, ignore_case=ignore_case)
-        found.setdefault(code, []).append((row, made.setdefault(text, Quote(text))))
-    return found
+        by_query.setdefault(code, []).append((row, quotes.setdefault(text, Quote(text))))
+    return by_query
 
 
 def _check_texts(batch: RankedBatch) -> None:
@@ -153,7 +153,7 @@ def _check_texts(batch: RankedBatch) -> None:
     if missing is None or missing.any():
         row = int(missing.arg_true()[0]) if missing is not None else 0
         raise InvalidInput(
-            f"A result has no text, and the ground truth is matched by quote: query "
-            f"{batch.frame['query'][row]!r}, rank {batch.rank[row]}; give every result its 'text', "
-            "or match in another way with --match id or --match span."
+            "A result has no text, and the ground truth is matched by quote: query "
+            f"{batch.frame['query'][row]!r}, rank {batch.rank[row]}; give every result "
+            "its 'text', or match in another way with --match id or --match span."
         )

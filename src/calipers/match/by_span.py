@@ -35,13 +35,13 @@ def match_by_span(
     A repeated span of the same query occupies its rank and does not count.
     """
     counting = RunTally(ground_truth, run, policy.duplicates)
-    found = [_NO_EDGES]
+    pieces = [_NO_EDGES]
     for batch in run.ranked(policy.ties):
         _check_result_spans(batch)
         batch = _with_names(batch)
         chunks = _chunks(batch, counting.add(batch))
-        found.append(_edges(ground_truth, chunks, rule.least, together))
-    edges = pl.concat(found)
+        pieces.append(_edges(ground_truth, chunks, rule.least, together))
+    edges = pl.concat(pieces)
     tied = edges.filter("tied")["target"].unique().sort()
     tally = counting.finish(tied_targets=tied.to_numpy().astype(np.int64))
     matches = assemble(
@@ -190,14 +190,16 @@ def _check_result_spans(batch: RankedBatch) -> None:
     absent = [name for name in ("document", "start", "end") if name not in frame.columns]
     if absent:
         raise InvalidInput(
-            f"The results have no {' and no '.join(map(repr, absent))}, and the ground truth is "
-            f"matched by span: query {frame['query'][0]!r}, rank {batch.rank[0]}; {SPAN_ALLOWED}."
+            f"The results have no {' and no '.join(map(repr, absent))}, and the ground "
+            f"truth is matched by span: query {frame['query'][0]!r}, rank "
+            f"{batch.rank[0]}; {SPAN_ALLOWED}."
         )
     bad = frame.select(broken_span() | (pl.col("end") < pl.col("start"))).to_series()
     if bad.any():
         at = int(bad.arg_true()[0])
         row = frame.row(at, named=True)
         raise InvalidInput(
-            f"A result's span cannot be used: query {row['query']!r}, rank {batch.rank[at]}, "
-            f"{shown_span(row)}; {SPAN_ALLOWED}. Correct it in the results."
+            f"A result's span cannot be used: query {row['query']!r}, rank "
+            f"{batch.rank[at]}, {shown_span(row)}; {SPAN_ALLOWED}. Correct it in the "
+            "results."
         )

@@ -24,8 +24,8 @@ _WITHOUT_BLANKS = re.compile(
 )
 """Thai, Lao, Burmese, Khmer, Japanese and Chinese."""
 SPAN_ALLOWED = (
-    "a span has a document, a start of at least 0 and an end, counted in characters of the "
-    "document's text; the end is not part of it"
+    "a span has a document, a start of at least 0 and an end, counted in characters of "
+    "the document's text; the end is not part of it"
 )
 
 
@@ -58,15 +58,15 @@ def choose(
 ) -> tuple[MatchRule, GroundTruth, Run, tuple[str, ...]]:
     """The rule, both sides as it reads them, and notes; or an error that says what is missing.
 
-    Chosen by the ``first`` results of a run. Ids are compared with those of ``whole``, of which
-    ``run`` is a part.
+    Chosen by the ``first`` results of a run. Ids are compared with those of ``whole``, of
+    which ``run`` is a part.
     """
     columns = [] if first is None else [*first.columns]
     notes = truth.notes
     if asked is None:
-        kind, truth, said = _automatic(truth, columns, whole)
+        kind, truth, remarks = _automatic(truth, columns, whole)
         rule = MatchRule(kind, LEAST[kind])
-        notes = (*notes, *said)
+        notes = (*notes, *remarks)
     else:
         rule = parse_matching(asked)
         if rule.kind == "quote" and truth.kinds == {"item"}:
@@ -122,20 +122,21 @@ def _automatic(truth: GroundTruth, columns: Collection[str], run: Run) -> Choice
 
                 raise NoCommonIds(without_ids(columns, ids))
             note = (
-                "Matched by quote: the results carry texts and no ids, so the targets are taken "
-                "as texts to be found in them."
+                "Matched by quote: the results carry texts and no ids, so the targets "
+                "are taken as texts to be found in them."
             )
             return "quote", as_quotes(truth), (note,)
         if "text" in columns and not _have_ids_in_common(truth, run):
             if _ids_among(truth):
                 return "id", truth, ()
             note = (
-                "Matched by quote: no target is the id of a result, so the targets are taken as "
-                "texts to be found in the results; --match id takes them as ids."
+                "Matched by quote: no target is the id of a result, so the targets are "
+                "taken as texts to be found in the results; --match id takes them as ids."
             )
             return "quote", as_quotes(truth), (note,)
         return "id", truth, ()
-    # Evidence before ids: an id may mean another chunk after the next change of the chunk size.
+    # Evidence before ids: an id may mean another chunk after the next change of the chunk
+    # size.
     whole = [kind for kind in reversed(KINDS) if _is_whole(truth, kind)]
     possible = [kind for kind in whole if set(_WAYS[kind].run_columns) <= set(columns)]
     if not whole:
@@ -173,8 +174,9 @@ def _mixed(truth: GroundTruth) -> str:
         for way in _WAYS.values()
     ]
     return (
-        f"No one way of matching recognises all {truth.targets.height} targets of the ground "
-        f"truth: there are {', '.join(counts)}; give all of them the same kind of evidence."
+        f"No one way of matching recognises all {truth.targets.height} targets of the "
+        f"ground truth: there are {', '.join(counts)}; give all of them the same kind of "
+        "evidence."
     )
 
 
@@ -192,17 +194,19 @@ def _require(kind: Kind, truth: GroundTruth, columns: Collection[str]) -> None:
         if not truth.targets["document"].null_count():
             hint = " --level document asks whether the documents were found."
         raise InvalidInput(
-            f"{without.height} of {truth.targets.height} targets cannot be matched by {kind}: the "
-            f"first belongs to query {without['query'][0]!r}; give every target "
-            f"{way.target_has}, or choose another way with --match ({', '.join(KINDS)}).{hint}"
+            f"{without.height} of {truth.targets.height} targets cannot be matched by "
+            f"{kind}: the first belongs to query {without['query'][0]!r}; give every "
+            f"target {way.target_has}, or choose another way with --match "
+            f"({', '.join(KINDS)}).{hint}"
         )
     absent = [column for column in way.run_columns if columns and column not in columns]
     if absent and truth.targets.height:
         raise InvalidInput(
             f"The ground truth is matched by {kind} and the results have no column "
-            f"{' and no column '.join(map(repr, absent))}; found {', '.join(columns)}. Give every "
-            f"result {' and '.join(_CALLED.get(one, one) for one in absent)}, or choose another "
-            f"way with --match ({', '.join(KINDS)})."
+            f"{' and no column '.join(map(repr, absent))}; found {', '.join(columns)}. "
+            "Give every result "
+            f"{' and '.join(_CALLED.get(field, field) for field in absent)}, or choose "
+            f"another way with --match ({', '.join(KINDS)})."
         )
 
 
@@ -210,8 +214,8 @@ def check_ties(ties: Ties | None, order: Order) -> None:
     """Refuse ties in row order where the rows have no order."""
     if ties == "input" and order == "score":
         raise InvalidInput(
-            "ties=input is asked for, and the rows of a DataFrame have no order; choose ties=trec "
-            "or ties=error, or give the run a column rank."
+            "ties=input is asked for, and the rows of a DataFrame have no order; choose "
+            "ties=trec or ties=error, or give the run a column rank."
         )
 
 
@@ -219,8 +223,8 @@ def check_corpus_size(corpus_size: int | None, kind: Kind) -> None:
     """Refuse a corpus size unless targets are matched by id."""
     if corpus_size is not None and kind != "id":
         raise InvalidInput(
-            f"The size of the corpus is given and targets are matched by {kind}: how many of its "
-            "chunks hold a target is not known. Leave it out, or match by id."
+            f"The size of the corpus is given and targets are matched by {kind}: how "
+            "many of its chunks hold a target is not known. Leave it out, or match by id."
         )
 
 
@@ -243,8 +247,8 @@ def _check_quotes(ground_truth: GroundTruth) -> tuple[str, ...]:
         quote = normalise(raw)
         if not quote:
             raise InvalidInput(
-                f"A quote is empty: query {query!r} has the target {raw!r}; a quote is a text to "
-                "be found in a chunk. Give it a text, or remove the target."
+                f"A quote is empty: query {query!r} has the target {raw!r}; a quote is a "
+                "text to be found in a chunk. Give it a text, or remove the target."
             )
         if len(quote) < FEW:
             short.append(quote)
@@ -268,8 +272,8 @@ def check_target_spans(ground_truth: GroundTruth) -> None:
         row = targets.row(int(bad.arg_true()[0]), named=True)
         raise InvalidInput(
             f"A target's span cannot be used: query {row['query']!r}, {shown_span(row)}; "
-            f"{SPAN_ALLOWED}, and a target has at least one character. Correct it in the ground "
-            "truth."
+            f"{SPAN_ALLOWED}, and a target has at least one character. Correct it in the "
+            "ground truth."
         )
 
 

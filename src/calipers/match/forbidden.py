@@ -1,7 +1,7 @@
 """Which results hold something that the ground truth forbids, or that does not count.
 
-A result holds a forbidden item by its id, a forbidden document by coming from it, a forbidden span
-by any character of it, and a forbidden quote by the whole of it.
+A result holds a forbidden item by its id, a forbidden document by coming from it, a
+forbidden span by any character of it, and a forbidden quote by the whole of it.
 """
 
 from collections.abc import Iterator
@@ -41,21 +41,21 @@ def match_forbidden(
     forbidden = _with_kinds(truth.forbidden.join(codes, on="query", how="inner"))
     failed = truth.queries.filter(status == FAILED)["query"]
     try:
-        found = _found(forbidden, run, ties)
+        matched = _found(forbidden, run, ties)
     except NotGroupedError:
-        found = _found(forbidden, run.grouped(), ties)
-    found = found.filter(~pl.col("query").is_in(failed.implode())).sort(
+        matched = _found(forbidden, run.grouped(), ties)
+    matched = matched.filter(~pl.col("query").is_in(failed.implode())).sort(
         "code", "rank", "name"
     )
-    nearly = found.filter("nearly")
-    found = found.filter(~pl.col("nearly"))
+    nearly = matched.filter("nearly")
+    matched = matched.filter(~pl.col("nearly"))
     counts = np.bincount(forbidden["code"].to_numpy(), minlength=truth.queries.height)
     leaked = Leaked(
         counts.astype(np.int64),
-        found["code"].to_numpy().astype(np.int64),
-        found["rank"].to_numpy().astype(np.int64),
-        found["result"],
-        found["name"],
+        matched["code"].to_numpy().astype(np.int64),
+        matched["rank"].to_numpy().astype(np.int64),
+        matched["result"],
+        matched["name"],
     )
     return leaked, _nearly(nearly)
 
@@ -69,26 +69,26 @@ def without_excluded(excluded: pl.DataFrame, run: Run, ties: Ties | None) -> Run
 
     def kept(frame: pl.DataFrame) -> pl.DataFrame:
         numbered = frame.drop("rank", strict=False).with_row_index("rank")
-        asked = entries.join(frame.select("query").unique(), on="query", how="semi")
+        excluded = entries.join(frame.select("query").unique(), on="query", how="semi")
         usable = [kind for kind, column in _COLUMN.items() if column in frame.columns]
-        known = asked.filter(pl.col("kind").is_in(usable))
-        found = _by_kind(known, numbered.with_columns(result=pl.lit(None, pl.String)))
-        held = [one.select("rank") for one in found]
+        known = excluded.filter(pl.col("kind").is_in(usable))
+        tables = _by_kind(known, numbered.with_columns(result=pl.lit(None, pl.String)))
+        held = [table.select("rank") for table in tables]
         left = numbered.join(pl.concat(held), on="rank", how="anti") if held else numbered
         return left.drop("rank")
 
     return with_ranking_changed(run, ties, kept)
 
 
-def _nearly(found: pl.DataFrame) -> list[str]:
-    if not found.height:
+def _nearly(rows: pl.DataFrame) -> list[str]:
+    if not rows.height:
         return []
-    first = found.row(0, named=True)
-    several = f"{found.height} results are" if found.height > 1 else "1 result is"
+    first = rows.row(0, named=True)
+    several = f"{rows.height} results are" if rows.height > 1 else "1 result is"
     return [
         f"{several} called nearly as what is forbidden, and not counted as a leak: "
         f"{first['result']!r:.60} for {first['name']!r:.60}, query {first['query']!r:.60}. "
-        f"{likely_reason(found['result'].to_list(), found['name'].to_list())}"
+        f"{likely_reason(rows['result'].to_list(), rows['name'].to_list())}"
     ]
 
 
@@ -212,11 +212,11 @@ def _holding_quotes(quotes: pl.DataFrame, results: pl.DataFrame) -> pl.DataFrame
     together = results.filter(pl.col("text").is_not_null()).join(
         quotes, on="query", how="inner"
     )
-    found = [
+    holds = [
         normalise(quote) in normalise(text)
         for quote, text in together.select("quote", "text").iter_rows()
     ]
-    return together.filter(pl.Series(found, dtype=pl.Boolean))
+    return together.filter(pl.Series(holds, dtype=pl.Boolean))
 
 
 def _check_columns(kinds: list[str], frame: pl.DataFrame) -> None:
@@ -227,7 +227,8 @@ def _check_columns(kinds: list[str], frame: pl.DataFrame) -> None:
             kind != "quote" and frame[column].null_count()
         ):
             raise InvalidInput(
-                f"The ground truth forbids something by its {kind if kind != 'start' else 'span'}, "
-                f"and not every result has {_NEEDS[kind]}, so it could leak unseen; give every "
-                f"result {_NEEDS[kind]}."
+                "The ground truth forbids something by its "
+                f"{kind if kind != 'start' else 'span'}, and not every result has "
+                f"{_NEEDS[kind]}, so it could leak unseen; give every result "
+                f"{_NEEDS[kind]}."
             )

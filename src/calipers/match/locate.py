@@ -1,7 +1,7 @@
 """Find many quotes in many texts at once.
 
-All quotes are searched by their first few characters in one pass over a text (Aho-Corasick, from
-polars); where those occur, the rest is compared. So the time hardly
+All quotes are searched by their first few characters in one pass over a text
+(Aho-Corasick, from polars); where those occur, the rest is compared. So the time hardly
 grows with the number of quotes, and a long quote costs no more than a short one.
 """
 
@@ -77,8 +77,9 @@ class MappedText:
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The characters of the original behind ``text[start:end]``, which is not empty.
 
-        A letter that was composed from several characters counts whole, and what is invisible
-        between two letters belongs to the span; what is invisible before or after does not.
+        A letter that was composed from several characters counts whole, and what is
+        invisible between two letters belongs to the span; what is invisible before or
+        after does not.
         """
         last = end - 1
         for step in self.steps:
@@ -106,10 +107,10 @@ def _rewritten(text: str, changes: Iterable[Change]) -> tuple[str, _Step]:
 def _without_invisible(text: str) -> Iterator[Change]:
     if text.isascii():
         return
-    invisible = "".join(one for one in set(text) if _is_invisible(one))
+    invisible = "".join(character for character in set(text) if _is_invisible(character))
     if invisible:
-        for found in re.finditer(f"[{re.escape(invisible)}]+", text):
-            yield found.start(), found.end(), ""
+        for match in re.finditer(f"[{re.escape(invisible)}]+", text):
+            yield match.start(), match.end(), ""
 
 
 @cache
@@ -135,7 +136,8 @@ def _plain(text: str) -> Iterator[Change]:
 def _composed(text: str) -> Iterator[Change]:
     if unicodedata.is_normalized("NFC", text):
         return
-    # An ASCII character never composes with the one before it, so runs are handled one by one.
+    # An ASCII character never composes with the one before it, so runs are handled one by
+    # one.
     for run in _NOT_ASCII_RUN.finditer(text):
         if not unicodedata.is_normalized("NFC", run[0]):
             for start, end in _clusters(run[0]):
@@ -154,8 +156,8 @@ def _clusters(run: str) -> list[tuple[int, int]]:
             starts.append(at)
     cut = list(zip(starts, (*starts[1:], len(run)), strict=True))
     apart = "".join(unicodedata.normalize("NFC", run[start:end]) for start, end in cut)
-    # A few Tibetan signs begin with a mark although they count as letters: better one large
-    # cluster than a wrong one.
+    # A few Tibetan signs begin with a mark although they count as letters: better one
+    # large cluster than a wrong one.
     return cut if apart == unicodedata.normalize("NFC", run) else [(0, len(run))]
 
 
@@ -209,7 +211,8 @@ class SeedFinder:
 
 
 OCCURRENCES = 16
-"""How many places of a seed in a text are compared; more means that the text repeats itself."""
+"""How many places of a seed in a text are compared; more means that the text repeats
+itself."""
 
 Seed = tuple[int, str]
 """Start in the quote, and its characters there."""
@@ -239,11 +242,11 @@ class Shelf:
         {1: [(0, 0, 4), (2, 2, 4)], 2: [(2, 4, 4)]}
         """
         self.look_for(seed for _, seed in seeds)
-        found: dict[int, list[Hit]] = {}
+        hits: dict[int, list[Hit]] = {}
         for at, seed in seeds:
             for number, there in self._found[seed]:
-                found.setdefault(number, []).append((at, there, len(seed)))
-        return found
+                hits.setdefault(number, []).append((at, there, len(seed)))
+        return hits
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,11 +258,11 @@ class QuoteFinder:
     @cached_property
     def by_seed(self) -> dict[str, list[int]]:
         """The quotes that begin with each seed, by number."""
-        found: dict[str, list[int]] = {}
+        numbers: dict[str, list[int]] = {}
         for number, quote in enumerate(self.quotes):
             if quote:
-                found.setdefault(quote[:SEED], []).append(number)
-        return found
+                numbers.setdefault(quote[:SEED], []).append(number)
+        return numbers
 
     @cached_property
     def _seeds(self) -> SeedFinder:
@@ -301,7 +304,8 @@ def locate(
 ) -> Iterator[tuple[int, int, int, int]]:
     """Every occurrence of every quote in the original texts.
 
-    Number of the text, number of the quote, start and end in characters of the original text.
+    Number of the text, number of the quote, start and end in characters of the original
+    text.
 
     >>> finder = QuoteFinder((normalise("is a lock"),))
     >>> list(locate(["The GIL  is\\r\\na  lock."], finder))

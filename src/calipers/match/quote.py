@@ -16,14 +16,15 @@ from calipers.match.similar import (
 
 Pieces = tuple[Piece, ...]
 EDGE = 16
-"""Characters at the edge of a text by which it is seen whether it may end in half of a quote."""
+"""Characters at the edge of a text by which it is seen whether it may end in half of a
+quote."""
 
 
 class Quote:
     """A normalised quote. Its length and its pieces are counted without spaces.
 
-    Spaces do not count because a chunk that ends at a space does not carry it, and the quote
-    would never be whole again.
+    Spaces do not count because a chunk that ends at a space does not carry it, and the
+    quote would never be whole again.
     """
 
     def __init__(self, text: str) -> None:
@@ -38,32 +39,32 @@ class Quote:
     def edge_pieces(self, text: str) -> Pieces:
         """The pieces of the quote in a text that does not have all of it.
 
-        They are the longest end of the quote with which the text begins, the longest beginning of
-        the quote with which the text ends, and every occurrence of the whole text inside the
-        quote. Only one of them can count for one text (see ``Assembly``).
+        They are the longest end of the quote with which the text begins, the longest
+        beginning of the quote with which the text ends, and every occurrence of the whole
+        text inside the quote. Only one of them can count for one text (see ``Assembly``).
 
         >>> Quote("a lock for threads").edge_pieces("s. The GIL is a lock for")
         ((0, 8), (14, 15))
         """
         quote = self.text
-        found = []
+        pieces = []
         if not text:
             return ()
         if len(text) >= ANCHOR:
-            found += [(at, at + len(text)) for at in positions(quote, text)]
+            pieces += [(at, at + len(text)) for at in positions(quote, text)]
         if text[:ANCHOR] in quote or text.startswith(self._tails):
             start = _longest_end(quote, text)
-            found += [(start, len(quote))] if start else []
+            pieces += [(start, len(quote))] if start else []
         if text[-ANCHOR:] in quote or text.endswith(self._heads):
             end = _longest_beginning(quote, text)
-            found += [(0, end)] if end else []
-        return self._without_spaces(sorted(set(found)))
+            pieces += [(0, end)] if end else []
+        return self._without_spaces(sorted(set(pieces)))
 
     def may_be_cut(self, text: str) -> bool:
         """Whether an edge of the text may be of half of the quote, or the text lies within it.
 
-        Texts that complete a quote hold its beginning or its end, or lie in between, so one of
-        them always does.
+        Texts that complete a quote hold its beginning or its end, or lie in between, so
+        one of them always does.
         """
         return text[: self._edge] in self.text or text[-self._edge :] in self.text
 
@@ -75,8 +76,8 @@ class Quote:
     def on_shelf(self, shelf: Shelf, needed: int) -> Iterator[tuple[int, Pieces]]:
         """The numbers of the texts that hold the quote, or a part cut off at their edge, in order.
 
-        Each with the unchanged stretches at its most similar place: ``needed`` characters of
-        the quote, or fewer where the quote runs over the edge of the text.
+        Each with the unchanged stretches at its most similar place: ``needed`` characters
+        of the quote, or fewer where the quote runs over the edge of the text.
         """
         fuzzy_library()
         if not self.seeds:
@@ -84,31 +85,31 @@ class Quote:
                 (n, self.whole) for n, text in enumerate(shelf.texts) if self.text in text
             )
             return
-        found = self._cut_short(shelf)
+        pieces = self._cut_short(shelf)
         for number, hits in shelf.hits(self.seeds).items():
             text = shelf.texts[number]
             if self.text in text:
-                found[number] = [(0, len(self.text))]
+                pieces[number] = [(0, len(self.text))]
             elif stretches := similar_stretches(self.text, hits, text, needed):
-                found[number] = stretches
+                pieces[number] = stretches
         yield from (
-            (number, self._without_spaces(found[number])) for number in sorted(found)
+            (number, self._without_spaces(pieces[number])) for number in sorted(pieces)
         )
 
     def _cut_short(self, shelf: Shelf) -> dict[int, list[Piece]]:
         """Pieces at the edges of texts that are too short for the search by seeds."""
-        found: dict[int, list[Piece]] = {}
+        pieces: dict[int, list[Piece]] = {}
         whole = len(self.text)
         sizes = range(ANCHOR, min(seed_size(self.text), whole))
         ends = tuple(self.text[-n:] for n in sizes)
         begins = tuple(self.text[:n] for n in sizes)
         for number, text in enumerate(shelf.texts if sizes else ()):
             if text.startswith(ends) or text.endswith(begins):
-                found[number] = [
+                pieces[number] = [
                     *((whole - len(end), whole) for end in ends if text.startswith(end)),
                     *((0, len(begin)) for begin in begins if text.endswith(begin)),
                 ]
-        return found
+        return pieces
 
     @cached_property
     def seeds(self) -> list[Seed]:
@@ -130,8 +131,8 @@ class Quote:
 def near_pairs(quotes: Sequence[Quote], texts: Sequence[str]) -> set[tuple[int, int]]:
     """Which texts hold a quote, half of it at an edge, or lie within it, as pairs of numbers.
 
-    Texts that complete a quote hold its beginning or its end, or lie in between. So one of them is
-    always near, and a quote without a near text need not be pieced together.
+    Texts that complete a quote hold its beginning or its end, or lie in between. So one
+    of them is always near, and a quote without a near text need not be pieced together.
 
     >>> sorted(near_pairs([Quote("a lock for threads")], ["lock for threads.", "threads", "other"]))
     [(0, 0), (0, 1)]

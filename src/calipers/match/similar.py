@@ -1,18 +1,19 @@
 """Where a text is most similar to a quote, and which parts of the quote are unchanged there.
 
-A short stretch of the quote that the text has too (a seed) is grown to both sides as far as the
-two agree. Stretches that keep their distance from each other are a place, and the place where
-most of the quote stands is the similar one; what lies between its stretches is compared letter by
-letter. Comparing the whole texts at once would not do: where only a part of the quote is there,
-the best overall alignment prefers single letters scattered over everything to that part.
+A short stretch of the quote that the text has too (a seed) is grown to both sides as far
+as the two agree. Stretches that keep their distance from each other are a place, and the
+place where most of the quote stands is the similar one; what lies between its stretches
+is compared letter by letter. Comparing the whole texts at once would not do: where only a
+part of the quote is there, the best overall alignment prefers single letters scattered
+over everything to that part.
 
-A few letters of any quote stand in any text. So a part of the quote counts where it is enough by
-itself, or where the text ends before the quote does: the rest may stand in the next text. Many
-texts that each have a word of it do not hold it together.
+A few letters of any quote stand in any text. So a part of the quote counts where it is
+enough by itself, or where the text ends before the quote does: the rest may stand in the
+next text. Many texts that each have a word of it do not hold it together.
 
-A text that repeats itself has as many stretches as letters, each as long as the text: how far they
-are grown, and how much of a gap is compared at a time, is bounded, so that the time grows with the
-length of the two and not with its square.
+A text that repeats itself has as many stretches as letters, each as long as the text: how
+far they are grown, and how much of a gap is compared at a time, is bounded, so that the
+time grows with the length of the two and not with its square.
 """
 
 from bisect import bisect
@@ -26,16 +27,19 @@ from calipers.match.locate import Hit, Seed
 from calipers.version import pip_install
 
 ANCHOR = 4
-"""A stretch has at least this many characters: shorter ones are found everywhere by chance."""
+"""A stretch has at least this many characters: shorter ones are found everywhere by
+chance."""
 SHORT = 16
 """Below this length a quote has seeds of only ``ANCHOR`` characters."""
 SEED = 8
 LONGEST = 12
-"""Characters of a seed are a third of the quote within these: more than most words have."""
+"""Characters of a seed are a third of the quote within these: more than most words
+have."""
 PLACES = 8
 """How many places of a text are compared, those with the longest stretches."""
 BY_CHANCE = 4
-"""Around a place with less than one in so many characters of the quote, nothing is compared."""
+"""Around a place with less than one in so many characters of the quote, nothing is
+compared."""
 
 GROWN = 1000
 """Stretches are grown by at most so many times the length of the quote in all."""
@@ -71,7 +75,8 @@ def similar_stretches(
 ) -> list[Piece]:
     """The stretches of the quote that are unchanged at the most similar place of the text.
 
-    Only places count that have ``needed`` characters without spaces, or run over its edge.
+    Only places count that have ``needed`` characters without spaces, or run over its
+    edge.
 
     >>> from calipers.match.locate import Shelf
     >>> quote, text = "the lock is held by one thread", "so the lokc is held by one"
@@ -87,10 +92,10 @@ def similar_stretches(
     # At equal size the place with the longest stretch, which comes first.
     for blocks in _places(_grown(quote, hits, text), slack=SEED + len(quote) // 10):
         stretches = _stretches(quote, text, blocks)
-        found = without_spaces(stretches)
-        if found > most and (found >= needed or _runs_over(quote, text, blocks)):
+        letters = without_spaces(stretches)
+        if letters > most and (letters >= needed or _runs_over(quote, text, blocks)):
             best = stretches
-            most = found
+            most = letters
     return best
 
 
@@ -137,10 +142,10 @@ def _around(quote: str, text: str, at: int, there: int, length: int) -> tuple[in
     return before, _agreeing(quote[at:], text[there : there + len(quote) - at])
 
 
-def _agreeing(one: str, other: str) -> int:
+def _agreeing(text: str, other: str) -> int:
     """How many characters two texts begin with in common."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+    pairs = enumerate(zip(text, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(text), len(other)))
 
 
 def _places(blocks: list[Block], slack: int) -> Iterator[list[Block]]:
@@ -161,7 +166,8 @@ def _places(blocks: list[Block], slack: int) -> Iterator[list[Block]]:
         place = [core]
         for block in longest_first:
             if abs(block[1] - block[0] - distance) <= slack:
-                # The blocks of a place are in order: one that fits its neighbours fits all.
+                # The blocks of a place are in order: one that fits its neighbours fits
+                # all.
                 at = bisect(place, block)
                 if (not at or _follows(place[at - 1], block)) and (
                     at == len(place) or _follows(block, place[at])
@@ -212,7 +218,7 @@ def fuzzy_library() -> Any:
         import rapidfuzz.distance
     except ImportError:
         raise MissingExtra(
-            "Tolerant matching by quote needs the library rapidfuzz, which is not installed; "
-            f"run {pip_install('text')}, or match exactly with --match quote."
+            "Tolerant matching by quote needs the library rapidfuzz, which is not "
+            f"installed; run {pip_install('text')}, or match exactly with --match quote."
         ) from None
     return rapidfuzz

@@ -25,7 +25,7 @@ class Axis:
         >>> Axis(0, 4).share(1), Axis(1, 100, is_log=True).share(10), Axis(3, 3).share(3)
         (0.25, 0.5, 0.5)
         """
-        low, high = (log10(one) if self.is_log else one for one in (self.low, self.high))
+        low, high = (log10(end) if self.is_log else end for end in (self.low, self.high))
         if high == low:
             return 0.5
         return ((log10(value) if self.is_log else value) - low) / (high - low)
@@ -161,7 +161,7 @@ def over_k(
     known = [(k, mean, low, high) for k, mean, low, high in points if mean is not None]
     top = max([1.0, *(mean if high is None else high for _, mean, _, high in known)])
     marks: list[Mark] = [
-        *(Dot(one[0], one[1], _said(metric, *one), radius=3) for one in known),
+        *(Dot(point[0], point[1], _said(metric, *point), radius=3) for point in known),
         Stroke([(k, mean) for k, mean, _, _ in known]),
         *(Stroke([(k, 0.0), (k, top)], "worse", dashed, 1.5) for k, dashed in guides),
         Band(

@@ -12,7 +12,8 @@ from calipers.present.charts import Axis, Band, Chart, Dot, Panel, Stroke
 from calipers.present.escape import printable
 
 FONT = "Helvetica Neue, Arial, Liberation Sans, sans-serif"
-"""A font with the same widths everywhere, as the width of a text is estimated, not measured."""
+"""A font with the same widths everywhere, as the width of a text is estimated, not
+measured."""
 SIZE = 12
 """The font size in pixels."""
 _NARROW = frozenset("iljtfrI.,:;|!'()[] ")
@@ -245,7 +246,7 @@ class _Plot:
         elif isinstance(mark, Stroke):
             dash = ' stroke-dasharray="5 4"' if mark.dashed else ""
             for part in _whole(mark.points):
-                path = "L".join(self._place(*one) for one in part)
+                path = "L".join(self._place(*point) for point in part)
                 yield (
                     f'<path d="M{path}" fill="none" stroke="{colour}" '
                     f'stroke-width="{mark.width}"{dash}{_closed("path", mark.said)}'
@@ -324,12 +325,12 @@ def text_width(text: str) -> float:
     return SIZE * sum(map(_letter, text))
 
 
-def _letter(one: str) -> float:
-    if one in _NARROW:
+def _letter(character: str) -> float:
+    if character in _NARROW:
         return 0.38
-    if one in _WIDE or unicodedata.east_asian_width(one) in "WF":
+    if character in _WIDE or unicodedata.east_asian_width(character) in "WF":
         return 1.0
-    return 0.74 if one.isupper() else 0.62
+    return 0.74 if character.isupper() else 0.62
 
 
 def fitted(text: str, room: float, scale: float = 1.0) -> str:

@@ -52,12 +52,12 @@ def printable(text: str, limit: int | None = None) -> str:
     safe = text
     if not text.isprintable():
         safe = "".join(
-            one
-            if one == " " or not _steers(one)
+            character
+            if character == " " or not _steers(character)
             else " "
-            if one in "\t\n\r"
+            if character in "\t\n\r"
             else "\ufffd"
-            for one in text
+            for character in text
         )
     if limit is not None and len(safe) > limit:
         return safe[: limit - 1] + "…"
@@ -74,7 +74,7 @@ def clean(text: str) -> str:
     >>> clean("a\\x00b\\u202ec")
     'a�b�c'
     """
-    return _UNFIT.sub(lambda found: " " if found[0] in "\r\x0b\x0c" else "\ufffd", text)
+    return _UNFIT.sub(lambda match: " " if match[0] in "\r\x0b\x0c" else "\ufffd", text)
 
 
 def for_markdown(text: str) -> str:

@@ -27,12 +27,12 @@ def as_markdown(document: Document, *, explain: bool = False) -> str:
     ]
     every = in_order(document.notes)
     shown = every if explain else short_notes(document.notes)[0]
-    parts.append("\n".join(f"- {_text(one.text)}" for one in shown))
+    parts.append("\n".join(f"- {_text(note.text)}" for note in shown))
     details = [
         _block(block) for block in document.blocks if getattr(block, "detail", False)
     ]
-    rest = [one for one in every if one not in shown]
-    details.append("\n".join(f"- {_text(one.text)}" for one in rest))
+    rest = [note for note in every if note not in shown]
+    details.append("\n".join(f"- {_text(note.text)}" for note in rest))
     if any(details):
         folded = "\n\n".join(filter(None, details))
         parts.append(f"<details><summary>More</summary>\n\n{folded}\n\n</details>")
@@ -60,7 +60,9 @@ def _title(title: str) -> list[str]:
 
 
 def _claim(claim: Claim) -> str:
-    further = " ".join(_text(one) for one in (claim.range, claim.next) if one)
+    further = " ".join(
+        _text(sentence) for sentence in (claim.range, claim.next) if sentence
+    )
     return f"- **{for_markdown(claim.line)}**{' ' + further if further else ''}"
 
 
@@ -70,10 +72,10 @@ def table_markdown(table: Table) -> Iterator[str]:
         Column(column) if isinstance(column, str) else column for column in table.columns
     ]
     yield _row([for_markdown(column.head) for column in columns])
-    left = (one.words or one.prose or not at for at, one in enumerate(columns))
-    yield "".join("|---" if one else "|--:" for one in left) + "|"
+    left = (column.words or column.prose or not at for at, column in enumerate(columns))
+    yield "".join("|---" if is_left else "|--:" for is_left in left) + "|"
     for row in table.rows:
-        yield _row([_cell(one) for one in row])
+        yield _row([_cell(cell) for cell in row])
     if table.more:
         yield from ("", for_markdown(table.more))
 

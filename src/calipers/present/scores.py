@@ -49,12 +49,12 @@ def matched_document(pair: Matched) -> Document:
     """How many targets were returned, and how ground truth and results were matched."""
     matches = pair.matches
     targets = pair.ground_truth.targets.height
-    found = np.unique(matches.edge_target).size
+    targets_found = np.unique(matches.edge_target).size
     fact = Fact(
         about="count",
         queries=matches.n_queries,
         k=int(matches.retrieved.sum()),
-        count=found,
+        count=targets_found,
         of=targets,
         text=pair.recorded.match,
     )
@@ -92,34 +92,34 @@ def leading(scores: Scores) -> MetricFacts:
     known = [metric for metric in scores.metrics if scores[metric.name].mean is not None]
     first = (known or scores.metrics)[0]
     if tuple(dict.fromkeys(metric.kind for metric in scores.metrics)) == USUAL:
-        first = next((one for one in known if one.kind == "recall"), first)
-    alike = [one for one in known if one.stem == first.stem]
-    return max(alike, key=lambda one: one.k or 0, default=first)
+        first = next((metric for metric in known if metric.kind == "recall"), first)
+    alike = [metric for metric in known if metric.stem == first.stem]
+    return max(alike, key=lambda metric: metric.k or 0, default=first)
 
 
 def _found(scores: Scores) -> Sentence:
     facts = leading(scores)
-    found = scores[facts.name]
-    if found.mean is None:
+    summary = scores[facts.name]
+    if summary.mean is None:
         only = ALL_ANSWERED.format(facts.kind) if facts.kind in UNANSWERABLE else NOTHING
         return Sentence(only.removesuffix("."))
-    ends = found.interval
+    ends = summary.interval
     fact = Fact(
         about="mean",
         metric=facts.name,
-        value=found.mean,
+        value=summary.mean,
         low=None if ends is None else ends.low,
         high=None if ends is None else ends.high,
-        queries=found.n,
+        queries=summary.n,
         k=facts.k,
     )
     where = f"in the {first_results(facts.k)}" if facts.k else "in its results"
-    behind = f" ({_between(found)}{_counted(scores, found)})"
-    text = _measured(scores, facts.name, found, AGGREGATED[facts.aggregate])
+    behind = f" ({_between(summary)}{_counted(scores, summary)})"
+    text = _measured(scores, facts.name, summary, AGGREGATED[facts.aggregate])
     if facts.kind == "recall":
-        text = f"Finds {share(found.mean)} of what it should {where}{behind}"
+        text = f"Finds {share(summary.mean)} of what it should {where}{behind}"
     elif facts.kind == "hit_rate":
-        text = f"For {share(found.mean)} of the queries a target stands {where}{behind}"
+        text = f"For {share(summary.mean)} of the queries a target stands {where}{behind}"
     return Sentence(text, [fact])
 
 
@@ -164,13 +164,13 @@ def score_table(
     for metric in scores.metrics:
         rows.setdefault(metric.stem, {})[metric.k] = scores[metric.name]
     cells: list[list[Cell | str]] = []
-    for name, found in rows.items():
-        last = [found[k] for k in ks if k in found][-1]
-        means = (_mean(found.get(k)) for k in ks)
+    for name, by_k in rows.items():
+        last = [by_k[k] for k in ks if k in by_k][-1]
+        means = (_mean(by_k.get(k)) for k in ks)
         cells.append([Cell(name, strong=True), *means, _interval(last)])
-        most = [ceilings.get(found[k].metric) if k in found else None for k in ks]
-        if any(one is not None for one in most):
-            best = ("" if one is None else number(one) for one in most)
+        most = [ceilings.get(by_k[k].metric) if k in by_k else None for k in ks]
+        if any(value is not None for value in most):
+            best = ("" if value is None else number(value) for value in most)
             cells.append([f"{name}, at best", *best, ""])
     heads = [WHOLE if k is None else f"@{k}" for k in ks]
     level = f"{100 * scores.recorded.confidence:g}% interval"
@@ -271,14 +271,14 @@ def _counted_once(audit: InputCounts, policy: Policy) -> Iterator[Note]:
     """Results and judgements that stand twice, and targets whose rank a tie decides."""
     if audit.duplicates:
         template = (
-            "{it.count:result|results} returned a second time for the same query: each takes up "
-            "its rank and earns nothing."
+            "{it.count:result|results} returned a second time for the same query: each "
+            "takes up its rank and earns nothing."
         )
         yield _count_note("counted", template, audit.duplicates)
     if audit.ties_on_targets:
         template = (
-            "{it.count:target|targets} found among equal scores: their rank is decided by "
-            "ties={it.text}."
+            "{it.count:target|targets} found among equal scores: their rank is decided "
+            "by ties={it.text}."
         )
         yield _count_note("counted", template, audit.ties_on_targets, policy.ties or "")
     if audit.repeated_judgements:
@@ -350,7 +350,10 @@ def _unanswerable(audit: InputCounts, policy: Policy) -> Note:
     fact = Fact(about="count", count=audit.unanswerable, of=audit.unanswerable_silent)
     silence = "nothing was returned for {it.of} of them"
     if audit.unanswerable == 1:
-        silence = f"{'nothing' if audit.unanswerable_silent else 'something'} was returned for it"
+        silence = (
+            f"{'nothing' if audit.unanswerable_silent else 'something'} was returned for "
+            "it"
+        )
     template = (
         "{it.count:query|queries} without any relevant target: {how}; " + silence + "."
     )
@@ -359,11 +362,11 @@ def _unanswerable(audit: InputCounts, policy: Policy) -> Note:
 
 def _errors(audit: InputCounts) -> str:
     """Some of the failed questions, with their errors."""
-    said = "; ".join(
+    kinds = "; ".join(
         printable(error_example, 200) for error_example in audit.error_examples
     )
     more = "; …" if audit.errors > len(audit.error_examples) else ""
-    return f" {said}{more}" if said else ""
+    return f" {kinds}{more}" if kinds else ""
 
 
 def _chosen_policies(policy: Policy) -> list[str]:
@@ -394,7 +397,7 @@ METHODS = {
 def _about_intervals(scores: Scores) -> Note:
     methods = {s.interval.method for s in scores.summaries.values() if s.interval}
     level = Fact(about="setting", value=scores.recorded.confidence, text="confidence")
-    how = "; ".join(said for method, said in METHODS.items() if method in methods)
+    how = "; ".join(words for method, words in METHODS.items() if method in methods)
     if not how:
         return Note("doubt", "No intervals: they need at least two queries.")
     cluster = scores.recorded.cluster

@@ -43,7 +43,8 @@ T = TypeVar("T")
 class Held:
     """A thread-safe LRU cache in which each value is computed once.
 
-    Whoever wants a value that is being computed waits for it; nobody waits for another one.
+    Whoever wants a value that is being computed waits for it; nobody waits for another
+    one.
     """
 
     def __init__(self, most: int) -> None:
@@ -68,7 +69,8 @@ class Held:
                     return computed
             try:
                 value = compute()
-                # The allocator would keep freed memory, and the next piece would come on top.
+                # The allocator would keep freed memory, and the next piece would come on
+                # top.
                 _to_allocator("malloc_trim", 0)
             finally:
                 with self._lock:
@@ -173,8 +175,8 @@ class WebSources:
         if self._store is None:
             if not create and not self.has_store:
                 raise InvalidInput(
-                    "There is no history yet: save an evaluation with `calipers eval … --save "
-                    "NAME`, or judge something."
+                    "There is no history yet: save an evaluation with `calipers eval … "
+                    "--save NAME`, or judge something."
                 )
             # An empty database that was named for the server becomes a history.
             create = create or locate(self.where).path is None
@@ -213,15 +215,19 @@ class WebSources:
 
         Names that several share get the shortest suffix that tells them apart.
         """
-        found = [self.find(reference) for reference in references]
-        if len({one.key for one in found}) < len(found):
+        sources = [self.find(reference) for reference in references]
+        if len({source.key for source in sources}) < len(sources):
             raise InvalidInput("An evaluation is given twice; choose different ones.")
         # Files, which are not saved, count as the newest.
         late = datetime.max.replace(tzinfo=UTC), 0
         ages = {
-            one.key: (one.saved.saved, one.saved.number) for one in found if one.saved
+            source.key: (source.saved.saved, source.saved.number)
+            for source in sources
+            if source.saved
         }
-        found.sort(key=lambda one: (one.reference != baseline, ages.get(one.key, late)))
+        sources.sort(
+            key=lambda source: (source.reference != baseline, ages.get(source.key, late))
+        )
         for behind in (
             "",
             " {0.saved:%Y-%m-%d}",
@@ -229,12 +235,12 @@ class WebSources:
             " {0.short}",
         ):
             named = {
-                one.saved.name + behind.format(one.saved)
-                if one.saved
-                else one.reference: one
-                for one in found
+                source.saved.name + behind.format(source.saved)
+                if source.saved
+                else source.reference: source
+                for source in sources
             }
-            if len(named) == len(found):
+            if len(named) == len(sources):
                 break
         return named
 
@@ -270,15 +276,19 @@ class WebSources:
         key = tuple(system.key for system in systems.values()), anyway
 
         def made() -> Comparison:
-            scores = {name: self.scores(one) for name, one in systems.items()}
+            scores = {name: self.scores(source) for name, source in systems.items()}
             return compare(scores, settings=CompareSettings(anyway=anyway))
 
         return self._made.get(key, made)
 
     def lines(self, listed: Sequence[Evaluation], which: Which) -> list[tuple[str, str]]:
         """The names saved several times, each with its trend."""
-        names = [one for one, n in Counter(one.name for one in listed).items() if n > 1]
-        latest = {one.name: one.id for one in reversed(listed)}
+        names = [
+            name
+            for name, n in Counter(evaluation.name for evaluation in listed).items()
+            if n > 1
+        ]
+        latest = {evaluation.name: evaluation.id for evaluation in reversed(listed)}
         key = tuple(latest[name] for name in names[:MOST_LINES]), str(which)
         return self._made.get(
             key,
@@ -289,14 +299,14 @@ class WebSources:
         """The alarm's answer with the trend of its leading metric."""
         try:
             settings = HistoryAlarmSettings(which=which, last=DRAWN, store=self.where)
-            found = history_alarm(name, settings=settings)
+            alarm = history_alarm(name, settings=settings)
         except StoreAway:
             raise
         except InvalidInput as error:
             return blocks_html([Lines([self.without_place(str(error))])])
-        chart = trend_chart(found, "/evaluations/{}")
+        chart = trend_chart(alarm, "/evaluations/{}")
         flat = [replace(panel, ratio=0.16) for panel in chart.panels[:1]]
-        above = heading_html(found.document(), "h2") + _compare_link(found)
+        above = heading_html(alarm.document(), "h2") + _compare_link(alarm)
         return above + on_page(replace(chart, panels=flat))
 
     # Pools
@@ -316,27 +326,40 @@ class WebSources:
     ) -> PoolSession:
         """The pool of some evaluations, with the results of these questions added.
 
-        Judges watch ``metric``, that of the page they came from, unless the server was given one.
+        Judges watch ``metric``, that of the page they came from, unless the server was
+        given one.
         """
-        opened = {name: self.open(one) for name, one in self.systems(references).items()}
-        pairs = {name: one.pair for name, one in opened.items() if one.pair is not None}
+        opened = {
+            name: self.open(source) for name, source in self.systems(references).items()
+        }
+        pairs = {
+            name: evaluation.pair
+            for name, evaluation in opened.items()
+            if evaluation.pair is not None
+        }
         if len(pairs) < len(opened):
             raise InvalidInput(
-                "What was retrieved was not kept with this evaluation, so there is nothing to "
-                "judge; save it with its run."
+                "What was retrieved was not kept with this evaluation, so there is "
+                "nothing to judge; save it with its run."
             )
         settings = self.settings
         if metric is not None and settings.metric == PoolSettings().metric:
             settings = replace(settings, metric=metric)
         # The evaluations have these already; computing them again can take seconds.
-        prints = {name: one.scores.fingerprints for name, one in opened.items()}
-        made_of = {f"run {name}": one.get("run") or "" for name, one in prints.items()}
+        prints = {
+            name: evaluation.scores.fingerprints for name, evaluation in opened.items()
+        }
+        made_of = {
+            f"run {name}": fingerprints.get("run") or ""
+            for name, fingerprints in prints.items()
+        }
         made_of["ground truth"] = next(iter(prints.values())).get("ground_truth") or ""
         with self._pooling:
             store = self.store(create=True)
             for there in list_pools(store).pools:
                 alike = (
-                    getattr(there.settings, one) == getattr(settings, one) for one in SAME
+                    getattr(there.settings, field) == getattr(settings, field)
+                    for field in SAME
                 )
                 if there.made_of == made_of and all(alike):
                     desk = self.desk(there.number)
@@ -347,7 +370,7 @@ class WebSources:
                     )
                     desk.enlarge(to_judge(*known, queries=queries, again=True))
                     return desk
-            runs = {one: pair.as_read[1] for one, pair in pairs.items()}
+            runs = {name: pair.as_read[1] for name, pair in pairs.items()}
             truth = next(iter(pairs.values())).as_read[0]
             labels = to_judge(runs, truth, settings, queries=queries, again=True)
             kept = matched_alike(settings, truth, runs, labels)

@@ -76,7 +76,7 @@ def test_what_cannot_be_compared_is_said(files):
         compare([files / "old.json", files / "new.json"])
     result = evaluate(records(OLD)).to_dict()
     (files / "future.json").write_text(json.dumps({**result, "schema": 99, "calipers": "9"}))
-    with pytest.raises(InvalidInput, match="form number 99"):
+    with pytest.raises(InvalidInput, match="format number 99"):
         compare([files / "future.json", files / "new_result.json"])
     with pytest.raises(InvalidInput, match="no 'recall@7' in old"):
         compare({"old": files / "old_result.json", "new": records(NEW)}, metrics="recall@7")

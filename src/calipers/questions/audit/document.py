@@ -45,12 +45,12 @@ def _to_add(health: Health) -> Table:
     """The real questions that are furthest from those of the set."""
     rows: list[Cells] = [
         (
-            printable(one.query, QUOTED),
-            f"{one.asked:,}",
-            number(one.distance),
-            "" if one.nearest is None else printable(one.nearest, QUOTED),
+            printable(question.query, QUOTED),
+            f"{question.asked:,}",
+            number(question.distance),
+            "" if question.nearest is None else printable(question.nearest, QUOTED),
         )
-        for one in health.to_add
+        for question in health.to_add
     ]
     columns = (
         Column("to add", words=True),
@@ -121,7 +121,8 @@ def _finding(finding: HealthFinding) -> Lines:
     if finding.detail:
         lines.append(f"  {finding.detail}")
     lines += [f"    · {_example(example)}" for example in finding.examples[:SHOWN]]
-    # Fewer examples than the limit means no others exist; one example may count several times.
+    # Fewer examples than the limit means no others exist; one example may count several
+    # times.
     known = len(finding.examples) < EXAMPLES
     more = (len(finding.examples) if known else finding.count) - SHOWN
     if more > 0:

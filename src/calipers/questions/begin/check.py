@@ -1,7 +1,7 @@
 """People check a random part of made questions: would somebody ask it, and is the target right?
 
-The draw and the answers stand as the tag ``checked`` in the file of the questions itself, which is
-written anew after each answer. So nothing is lost when somebody stops.
+The draw and the answers stand as the tag ``checked`` in the file of the questions itself,
+which is written anew after each answer. So nothing is lost when somebody stops.
 """
 
 import os
@@ -95,13 +95,17 @@ def check(path: Path, settings: "LabelsCheckSettings") -> CheckedQuestions:
     # The draw stands in the file before the first answer: nobody chooses what is checked.
     for one in ordered[: 0 if settings.drop else settings.most]:
         one["tags"].setdefault(CHECKED, TO_CHECK)
-    for name, said in (settings.answers or {}).items():
-        if name not in named or CHECKED not in named[name]["tags"] or said not in ANSWERS:
+    for name, answer in (settings.answers or {}).items():
+        if (
+            name not in named
+            or CHECKED not in named[name]["tags"]
+            or answer not in ANSWERS
+        ):
             raise InvalidInput(
-                f"An answer is {name!r:.60}: {said!r:.40}; give the id of a question that was "
-                f"drawn from {path}, with {', '.join(ANSWERS)}."
+                f"An answer is {name!r:.60}: {answer!r:.40}; give the id of a question "
+                f"that was drawn from {path}, with {', '.join(ANSWERS)}."
             )
-        named[name]["tags"][CHECKED] = said
+        named[name]["tags"][CHECKED] = answer
     bad = [record for record in records if record["tags"].get(CHECKED) in (NOBODY, WRONG)]
     if settings.drop:
         records = _dropped(path, records, bad)
@@ -115,7 +119,9 @@ def check(path: Path, settings: "LabelsCheckSettings") -> CheckedQuestions:
         nobody_asks=counts[NOBODY],
         wrong_target=counts[WRONG],
         dropped=len(bad) if settings.drop else 0,
-        waiting=tuple(one for one in ordered if one["tags"].get(CHECKED) == TO_CHECK),
+        waiting=tuple(
+            record for record in ordered if record["tags"].get(CHECKED) == TO_CHECK
+        ),
     )
 
 
@@ -130,28 +136,39 @@ def _dropped(path: Path, records: list[Any], bad: list[Any]) -> list[Any]:
         )
     aside = path.with_name(DROPPED)
     before = aside.read_bytes() if aside.exists() else b""
-    write_lines(aside, [{**one, "reason": one["tags"][CHECKED]} for one in bad], before)
+    write_lines(
+        aside, [{**record, "reason": record["tags"][CHECKED]} for record in bad], before
+    )
     return kept
 
 
-def document(found: CheckedQuestions) -> Document:
+def document(questions: CheckedQuestions) -> Document:
     """How many are fit, and what to do next."""
-    checked = found.drawn - found.left
+    checked = questions.drawn - questions.left
     line = (
-        f"{found.fit:,} of {plural(checked, 'checked question')} are fit: {found.nobody_asks:,} "
-        f"nobody would ask, {found.wrong_target:,} with the wrong target."
+        f"{questions.fit:,} of {plural(checked, 'checked question')} are fit: "
+        f"{questions.nobody_asks:,} nobody would ask, {questions.wrong_target:,} with "
+        "the wrong target."
     )
-    if found.dropped:
-        line = f"Moved {plural(found.dropped, 'question')} to {DROPPED}; {found.questions:,} stay."
+    if questions.dropped:
+        line = (
+            f"Moved {plural(questions.dropped, 'question')} to {DROPPED}; "
+            f"{questions.questions:,} stay."
+        )
     elif not checked:
-        line = f"Drew {found.drawn:,} of {plural(found.questions, 'question')} to check."
-    sample = ["calipers", "labels", "sample", found.file]
-    unfit = found.nobody_asks + found.wrong_target
+        line = (
+            f"Drew {questions.drawn:,} of {plural(questions.questions, 'question')} to "
+            "check."
+        )
+    sample = ["calipers", "labels", "sample", questions.file]
+    unfit = questions.nobody_asks + questions.wrong_target
     notes = []
-    if found.left:
-        notes.append(Note("next", f"{found.left:,} are left; the same command goes on."))
-    elif found.fit > 1:
-        after = join_words(["calipers", "eval", "--corrected-by", found.file])
+    if questions.left:
+        notes.append(
+            Note("next", f"{questions.left:,} are left; the same command goes on.")
+        )
+    elif questions.fit > 1:
+        after = join_words(["calipers", "eval", "--corrected-by", questions.file])
         notes.append(Note("next", f"The corrected number: {after}"))
     if unfit:
         drop = join_words([*sample, "--drop"])

@@ -1,8 +1,9 @@
 """What small commits of code say they do, with the lines around their changes as targets.
 
-Commits of documents are mostly about their wording, and nobody looks for that. Only commits before
-the state that is searched count: those that led to what is checked out. Lines around a change stood
-there before the commit; a target must still stand there today.
+Commits of documents are mostly about their wording, and nobody looks for that. Only
+commits before the state that is searched count: those that led to what is checked out.
+Lines around a change stood there before the commit; a target must still stand there
+today.
 """
 
 import re
@@ -121,8 +122,8 @@ def _still_there(lines: list[str], text: str) -> str | None:
 
 def _place(quote: str, text: str) -> int | None:
     """Where a quote begins in a text, whatever white space is between its words."""
-    found = re.search(r"\s+".join(map(re.escape, quote.split())), text)
-    return None if found is None else found.start()
+    match = re.search(r"\s+".join(map(re.escape, quote.split())), text)
+    return None if match is None else match.start()
 
 
 def _commits(folder: Path) -> Iterator[tuple[str, str, str]]:

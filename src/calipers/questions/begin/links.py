@@ -1,6 +1,7 @@
 """What people say about a section elsewhere: the clause beside a link to it.
 
-The passage with the link must count neither for nor against a ranking: it holds the words.
+The passage with the link must count neither for nor against a ranking: it holds the
+words.
 """
 
 import posixpath
@@ -279,6 +280,6 @@ def _document(
         for name in (path.strip("/"), bare)
     )
     names = (
-        f"{posixpath.normpath(one)}{ending}" for one in joined for ending in _ENDINGS
+        f"{posixpath.normpath(path)}{ending}" for path in joined for ending in _ENDINGS
     )
     return next((known[name] for name in names if name in known), None)

@@ -1,7 +1,7 @@
 """Questions that a language model writes from passages, in four styles, each held to filters.
 
-The model is one that the user names; it is asked as `labels judge` asks one: with retries, and
-with a cache from which an interrupted call goes on.
+The model is one that the user names; it is asked as `labels judge` asks one: with
+retries, and with a cache from which an interrupted call goes on.
 """
 
 import re
@@ -87,8 +87,8 @@ def written(
 ) -> tuple[list[Candidate], list[Rejected]]:
     """A model's questions that pass every filter, and the others with the reason.
 
-    The caller agrees first to what it takes to ask it; ``texts`` are those of the documents,
-    normalised.
+    The caller agrees first to what it takes to ask it; ``texts`` are those of the
+    documents, normalised.
     """
     chosen = in_turns(
         (
@@ -97,15 +97,15 @@ def written(
             for start, end in document.chunks()
             if end - start >= SHORTEST_PASSAGE
         ),
-        lambda one: one.document.name,
-        lambda one: place(settings.seed, one.document.name, one.start),
+        lambda passage: passage.document.name,
+        lambda passage: place(settings.seed, passage.document.name, passage.start),
     )[: settings.questions]
     if not chosen:
         raise InvalidInput("No passage is long enough to write a question from.")
     styles = [list(STYLES)[number % len(STYLES)] for number in range(len(chosen))]
     prompts = [
-        f"Passage:\n{one.text}\n\nStyle: {STYLES[style]}"
-        for one, style in zip(chosen, styles, strict=True)
+        f"Passage:\n{passage.text}\n\nStyle: {STYLES[style]}"
+        for passage, style in zip(chosen, styles, strict=True)
     ]
     if settings.agree is not None:
         # About four characters a token, answers included.
@@ -160,7 +160,7 @@ def _reason(
     if _OF_PASSAGE.search(found.question):
         return "it speaks of the passage"
     asked = set(content_words(found.question))
-    others = (set(content_words(one.question)) for one in kept)
+    others = (set(content_words(candidate.question)) for candidate in kept)
     if any(len(asked & other) >= ALIKE * len(asked | other) for other in others):
         return "another question is almost the same"
     if style == "unanswerable":
@@ -172,8 +172,8 @@ def _reason(
     if (reason := why_rejected(found, passage.text)) is not None:
         return reason
     quote = normalise(found.quote or "")
-    said = set(content_words(quote))
-    share = len(asked & said) / max(len(asked), 1)
+    quoted = set(content_words(quote))
+    share = len(asked & quoted) / max(len(asked), 1)
     # A few keywords are always in the text; more of them may be a copy of it.
     if (
         share > COPIES_PARAPHRASED
@@ -183,6 +183,6 @@ def _reason(
         return "it copies the passage"
     is_elsewhere = (
         sum(quote in text for text in texts) > 1
-        or sum(said <= word for word in words) > 1
+        or sum(quoted <= word for word in words) > 1
     )
     return "another passage answers it as well" if is_elsewhere else None

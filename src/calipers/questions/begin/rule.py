@@ -72,10 +72,10 @@ def make(
     drawn = _drawn(by_source, texts, settings.questions, settings.seed, account)
     if not drawn:
         raise InvalidInput(
-            f"No question could be made: none of the {len(documents):,} documents in {where} has a "
-            "heading with a text below it, a question with its answer or a sentence with a link "
-            f"to another section{_why_none(account)}. Let a model write some: --endpoint URL "
-            "--model NAME."
+            f"No question could be made: none of the {len(documents):,} documents in "
+            f"{where} has a heading with a text below it, a question with its answer or "
+            f"a sentence with a link to another section{_why_none(account)}. Let a model "
+            "write some: --endpoint URL --model NAME."
         )
     records = tuple(map(_record, drawn))
     corpus = corpus_of(documents, str(where))
@@ -175,10 +175,11 @@ def _drawn(
         return place(seed, *about)
 
     ordered = [
-        in_turns(some, lambda one: one.target or one.document, at)
+        in_turns(some, lambda candidate: candidate.target or candidate.document, at)
         for some in made.values()
     ]
-    # One of each source, then the next of each; a source that has no more leaves its turns.
+    # One of each source, then the next of each; a source that has no more leaves its
+    # turns.
     turns = chain.from_iterable(zip_longest(*ordered))
     drawn: dict[str, Candidate] = {}
     for candidate in turns:
@@ -248,12 +249,14 @@ def _counted(
 ) -> Iterator[SourceCount]:
     defined = ~np.isnan(in_first)
     for name in sources:
-        mine = np.array([one.source == name for one in drawn])
+        mine = np.array([candidate.source == name for candidate in drawn])
         if mine.any():
             documents = {
-                one.target or one.document for one in drawn if one.source == name
+                candidate.target or candidate.document
+                for candidate in drawn
+                if candidate.source == name
             }
-            shares = (exact_mean(one[mine & defined]) for one in (in_first, at_top))
+            shares = (exact_mean(values[mine & defined]) for values in (in_first, at_top))
             yield SourceCount(name, int(mine.sum()), len(documents), *shares)
 
 

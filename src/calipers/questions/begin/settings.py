@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from calipers.questions.begin.result import FirstQuestions
 
 
-def _names(given: str) -> list[str]:
-    return [word.strip() for word in given.split(",") if word.strip()]
+def _names(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,8 @@ class FirstQuestionsSettings(Settings):
     sources: Annotated[
         list[str] | None,
         Setting(
-            f"Where questions come from: {', '.join(SOURCES)}. [default: {','.join(BY_DEFAULT)}]",
+            f"Where questions come from: {', '.join(SOURCES)}. [default: "
+            f"{','.join(BY_DEFAULT)}]",
             metavar="LIST",
             read=_names,
         ),
@@ -66,7 +67,8 @@ class FirstQuestionsSettings(Settings):
     cache: Annotated[
         str | os.PathLike[str] | None,
         Setting(
-            "Keep its answers in this folder, and ask nothing twice. [default: .calipers/answers]",
+            "Keep its answers in this folder, and ask nothing twice. [default: "
+            ".calipers/answers]",
             "--cache-folder",
             "FOLDER",
             needs=("endpoint",),
@@ -96,8 +98,8 @@ def first_questions(
     """Make questions from a folder of documents, and measure what word matching finds.
 
     ``folder`` may also be a git repository or a corpus file. A model is asked only where
-    ``endpoint`` and ``model`` name one; it then writes all questions, unless ``sources`` adds
-    some. Nothing is written: ``write`` of the answer does that.
+    ``endpoint`` and ``model`` name one; it then writes all questions, unless ``sources``
+    adds some. Nothing is written: ``write`` of the answer does that.
     """
     from calipers.questions.begin.rule import make
 
@@ -127,8 +129,9 @@ def labels_check(
 ) -> "CheckedQuestions":
     """Draw made questions at random, and note whether they are fit, in their own file.
 
-    ``questions`` is a file that `first_questions` wrote. A question is fit if somebody would ask it
-    and its target is right. `corrected` takes the file as ``people``: the mean of those that are.
+    ``questions`` is a file that `first_questions` wrote. A question is fit if somebody
+    would ask it and its target is right. `corrected` takes the file as ``people``: the
+    mean of those that are.
     """
     from calipers.questions.begin.check import check
 

@@ -22,11 +22,13 @@ def answer(comparison: Comparison) -> tuple[Standing | None, Sentence]:
     if not comparison.deciding:
         return None, Sentence("There is no metric here of which more or less is better.")
     leading = comparison.deciding[: len(comparison.others)]
-    better = [one for one in leading if one.verdict == "better"]
-    worse = [one for one in leading if one.verdict == "worse"]
+    better = [difference for difference in leading if difference.verdict == "better"]
+    worse = [difference for difference in leading if difference.verdict == "worse"]
     if better or worse:
         return _decided(comparison, better, worse)
-    if not any(one.wins or one.losses for one in comparison.deciding):
+    if not any(
+        difference.wins or difference.losses for difference in comparison.deciding
+    ):
         count = Fact(about="count", count=comparison.queries.height, text="queries")
         return "no clear difference", sentence(
             "{systems} score the same on all {it.count:query|queries}.",
@@ -34,7 +36,10 @@ def answer(comparison: Comparison) -> tuple[Standing | None, Sentence]:
             it=count,
         )
     hidden = next(
-        filter(None, (_hidden(comparison, one) for one in comparison.deciding)), None
+        filter(
+            None, (_hidden(comparison, difference) for difference in comparison.deciding)
+        ),
+        None,
     )
     return "no clear difference", hidden or _undecided(comparison)
 
@@ -91,10 +96,12 @@ def _group(
         standing=standing,
         baseline=comparison.baseline,
     )
-    if any(one.verdict != standing for one in alike):
+    if any(difference.verdict != standing for difference in alike):
         each = [f"{row.system} in {row.metric}" for row in rows[:NAMED]]
         return joined(head, ", ".join(each), by=": ")
-    facts = [fact_of(one, comparison.facts_of(metric)) for one in alike[:NAMED]]
+    facts = [
+        fact_of(difference, comparison.facts_of(metric)) for difference in alike[:NAMED]
+    ]
     text = sentence(
         "{head}: {it.metric} is {values}, it was {it.before}",
         head=head,
@@ -113,8 +120,13 @@ def _opposite(comparison: Comparison, row: Difference) -> Sentence | None:
     turned = [row for row in rows if row.verdict == other]
     if not turned:
         return None
-    facts = [fact_of(one, comparison.facts_of(one.metric)) for one in turned]
-    return Sentence(f"{other} in {listed([one.metric for one in turned])}", facts)
+    facts = [
+        fact_of(difference, comparison.facts_of(difference.metric))
+        for difference in turned
+    ]
+    return Sentence(
+        f"{other} in {listed([difference.metric for difference in turned])}", facts
+    )
 
 
 def _hidden(comparison: Comparison, row: Difference) -> Sentence | None:
@@ -126,8 +138,8 @@ def _hidden(comparison: Comparison, row: Difference) -> Sentence | None:
     ways = ("worse", "better") if row.losses > row.wins else ("better", "worse")
     whose = "" if len(comparison.others) == 1 else " of {it.system}"
     return sentence(
-        f"{{it.metric}}{whose}: {{it.{ways[0]}}} of {{it.queries:query|queries}} {ways[0]}, "
-        f"{{it.{ways[1]}}} {ways[1]}; {{said}}.",
+        f"{{it.metric}}{whose}: {{it.{ways[0]}}} of {{it.queries:query|queries}} "
+        f"{ways[0]}, {{it.{ways[1]}}} {ways[1]}; {{said}}.",
         it=fact,
         said=said,
     )
@@ -145,17 +157,18 @@ def _undecided(comparison: Comparison) -> Sentence:
     if large:
         # The primary metric before others, a fall before a rise, then by size.
         large.sort(
-            key=lambda one: (
-                one.metric != comparison.primary,
-                one.direction != "worse",
-                -abs(one.difference or 0.0),
+            key=lambda difference: (
+                difference.metric != comparison.primary,
+                difference.direction != "worse",
+                -abs(difference.difference or 0.0),
             )
         )
         first = large[0]
         alike = [
-            one
-            for one in large
-            if one.metric == first.metric and one.direction == first.direction
+            difference
+            for difference in large
+            if difference.metric == first.metric
+            and difference.direction == first.direction
         ]
         return (
             _moved_alike(alike)
@@ -195,5 +208,8 @@ def _values(facts: Sequence[Fact]) -> Sentence:
 
 def _one(comparison: Comparison) -> Sentence:
     """The name of the only other system, with its differences as facts."""
-    facts = [fact_of(one, comparison.facts_of(one.metric)) for one in comparison.deciding]
+    facts = [
+        fact_of(difference, comparison.facts_of(difference.metric))
+        for difference in comparison.deciding
+    ]
     return Sentence(comparison.others[0], facts)

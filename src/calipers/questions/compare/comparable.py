@@ -15,8 +15,9 @@ from calipers.model.scores import MetricFacts, Scores
 from calipers.model.slicing import clusters_of, query_weights_of
 from calipers.words import did_you_mean, plural
 
-# How the interval was computed, the version, and notes: none of them changes a value. How ties are
-# broken depends on the file format, and whether nothing in common is an error decides no number.
+# How the interval was computed, the version, and notes: none of them changes a value. How
+# ties are broken depends on the file format, and whether nothing in common is an error
+# decides no number.
 _WITHOUT_EFFECT = {
     *(f"setting {name}" for name in ("calipers", "confidence", "cluster", "notes")),
     *(f"policy {name}" for name in ("ties", "nothing_in_common")),
@@ -52,7 +53,8 @@ def align(
 ) -> Aligned:
     """Bring results together that were measured in the same way; others are an error.
 
-    ``wanted`` are metrics (default: all that they share); ``repair`` is what the error advises.
+    ``wanted`` are metrics (default: all that they share); ``repair`` is what the error
+    advises.
     """
     blocked = obstacles(systems)
     if blocked and not anyway:
@@ -74,13 +76,13 @@ def align(
 def obstacles(systems: Mapping[str, Scores]) -> list[str]:
     """One sentence per reason not to compare the first system with another one."""
     (a, first), *others = systems.items()
-    found: list[str] = []
+    reasons: list[str] = []
     for b, second in others:
-        found += [
+        reasons += [
             *_different_queries(a, first, b, second),
             *different_ways(a, first, b, second),
         ]
-    return found
+    return reasons
 
 
 def shared_queries(systems: Mapping[str, Scores]) -> pl.DataFrame:
@@ -95,10 +97,12 @@ def shared_queries(systems: Mapping[str, Scores]) -> pl.DataFrame:
             second.queries, on="query", how="semi", maintain_order="left"
         )
         if not shared.height:
-            ours, theirs = (some_queries(one.queries["query"]) for one in (first, second))
+            ours, theirs = (
+                some_queries(scores.queries["query"]) for scores in (first, second)
+            )
             raise InvalidInput(
-                f"{a} and {b} share no queries: {a} has {ours}; {b} has {theirs}. Compare results "
-                "for the same queries."
+                f"{a} and {b} share no queries: {a} has {ours}; {b} has {theirs}. "
+                "Compare results for the same queries."
             )
     return shared.sort("query")
 
@@ -118,7 +122,8 @@ def facts_shared(
                 f"{name} has {', '.join(facts)}" for name, facts in each.items()
             )
             raise InvalidInput(
-                f"The systems share no metric: {listed}. Measure them with the same metrics."
+                f"The systems share no metric: {listed}. Measure them with the same "
+                "metrics."
             )
     for metric in wanted:
         for name, facts in each.items():
@@ -162,8 +167,8 @@ def _different_queries(a: str, first: Scores, b: str, second: Scores) -> Iterato
         second.queries, on="query", how="inner", maintain_order="left"
     )
     parts = []
-    for name, one in ((a, first), (b, second)):
-        only = one.queries.join(both, on="query", how="anti", maintain_order="left")[
+    for name, scores in ((a, first), (b, second)):
+        only = scores.queries.join(both, on="query", how="anti", maintain_order="left")[
             "query"
         ]
         parts += (
@@ -172,7 +177,7 @@ def _different_queries(a: str, first: Scores, b: str, second: Scores) -> Iterato
     if parts:
         yield f"{a} and {b} were measured on different queries: {'; '.join(parts)}."
     pairs = [("text", "text", "with different questions")]
-    ours, theirs = (one.fingerprints.get("ground_truth") for one in (first, second))
+    ours, theirs = (scores.fingerprints.get("ground_truth") for scores in (first, second))
     if ours is None or ours != theirs:
         pairs.append(("targets", "number of targets", "against different ground truth"))
     changed = both.clear()
@@ -182,11 +187,15 @@ def _different_queries(a: str, first: Scores, b: str, second: Scores) -> Iterato
             row = changed.row(0, named=True)
             more = f" (and {changed.height - 1} more)" if changed.height > 1 else ""
             yield (
-                f"{a} and {b} were measured {how}: the {what} of query {row['query']!r} is "
-                f"{row[column]!r:.60} in {a} and {row[f'{column}_right']!r:.60} in {b}{more}."
+                f"{a} and {b} were measured {how}: the {what} of query {row['query']!r} "
+                f"is {row[column]!r:.60} in {a} and {row[f'{column}_right']!r:.60} in "
+                f"{b}{more}."
             )
     if ours != theirs and not parts and not changed.height:
-        yield f"{a} and {b} were measured against different ground truth: other items or grades."
+        yield (
+            f"{a} and {b} were measured against different ground truth: other items or "
+            "grades."
+        )
 
 
 def _ways(scores: Scores, metrics: Collection[str]) -> dict[str, Any]:
@@ -210,14 +219,15 @@ def different_ways(a: str, first: Scores, b: str, second: Scores) -> Iterator[st
     }
     ours = _ways(first, both)
     theirs = _ways(second, both)
-    # The size of the corpus changes no way of measuring, but for what counts the rest of it.
+    # The size of the corpus changes no way of measuring, but for what counts the rest of
+    # it.
     counts_the_rest = any(name.startswith("tn@") for name in both)
     ignored = _WITHOUT_EFFECT | (set() if counts_the_rest else {"setting corpus_size"})
     for name in sorted({*ours, *theirs} - ignored):
         if ours.get(name) != theirs.get(name):
             yield (
-                f"{a} and {b} were measured in different ways: the {name} is {ours.get(name)!r} "
-                f"in {a} and {theirs.get(name)!r} in {b}."
+                f"{a} and {b} were measured in different ways: the {name} is "
+                f"{ours.get(name)!r} in {a} and {theirs.get(name)!r} in {b}."
             )
 
 
@@ -226,8 +236,8 @@ def undefined_in_some(
 ) -> list[str]:
     """A sentence where a metric is defined for a query in one system and undefined in another.
 
-    Such a query would drop out of the pairs, which biases the comparison: a system that finds
-    nothing would be compared on the other queries only.
+    Such a query would drop out of the pairs, which biases the comparison: a system that
+    finds nothing would be compared on the other queries only.
     """
     missing = {name: np.isnan(values) for name, values in columns.items()}
     some = np.any(list(missing.values()), axis=0) & ~np.all(

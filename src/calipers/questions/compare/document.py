@@ -105,7 +105,7 @@ def comparison_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
                 "n": mean.n,
                 "difference": found and found.difference,
                 **_ends(found, "difference_low", "difference_high"),
-                **{one: found and getattr(found, one) for one in TESTED},
+                **{field: found and getattr(found, field) for field in TESTED},
                 "primary": facts.name == comparison.primary,
                 "overridden": " ".join(comparison.overridden),
             }
@@ -126,7 +126,8 @@ IN_TABLES = {
     ),
     *("difference_high", *TESTED, "primary", "overridden"),
 }
-"""What a printed table has in a shorter form, or leaves out; it has every other column as it is."""
+"""What a printed table has in a shorter form, or leaves out; it has every other column as
+it is."""
 
 
 def _ends(
@@ -169,7 +170,7 @@ def _every_metric(comparison: Comparison) -> Table:
                 "undefined" if mean.mean is None else number(mean.mean),
                 mean.interval.shown if mean.interval else "",
                 *changed,
-                *("" if row[one] is None else str(row[one]) for one in further),
+                *("" if row[column] is None else str(row[column]) for column in further),
             ]
         )
     words = (Column("metric", words=True), Column("system", words=True))
@@ -215,11 +216,11 @@ def _notes(comparison: Comparison) -> Iterator[Note]:
     if several and (near := _not_separated(comparison)):
         yield Note("doubt", near)
     first = answer(comparison)[1]
-    for at, one in enumerate(comparison.deciding[: len(comparison.others)]):
-        if one.wins or one.losses:
-            change = change_in_words(one, comparison.facts_of(one.metric))
-            whose = f"{printable(one.system, LONGEST)}, " if several else ""
-            text = joined(f"{whose}{one.metric}", change, by=": ")
+    for at, difference in enumerate(comparison.deciding[: len(comparison.others)]):
+        if difference.wins or difference.losses:
+            change = change_in_words(difference, comparison.facts_of(difference.metric))
+            whose = f"{printable(difference.system, LONGEST)}, " if several else ""
+            text = joined(f"{whose}{difference.metric}", change, by=": ")
             # Where one query hides the others, the first line says it all.
             yield Note("counted" if at or text in first else "doubt", text)
     yield from _latencies(comparison)
@@ -250,8 +251,8 @@ def _detects(comparison: Comparison) -> Sentence | None:
         about="detects", metric=comparison.primary, value=seen.smallest, queries=seen.n
     )
     text = sentence(
-        "{it.queries:query|queries} reliably detect differences of {it.value:.2g} or more in "
-        "{it.metric}",
+        "{it.queries:query|queries} reliably detect differences of {it.value:.2g} or "
+        "more in {it.metric}",
         it=least,
     )
     takes = seen.takes.phrase if seen.takes else None
@@ -275,8 +276,8 @@ def _method(comparison: Comparison) -> Iterator[Note]:
     yield Note(
         "method",
         sentence(
-            "Better and worse: paired randomisation test at {level.value:.2g}{adjusted}; an "
-            "interval needs {fewest.count} queries that changed.",
+            "Better and worse: paired randomisation test at {level.value:.2g}{adjusted}; "
+            "an interval needs {fewest.count} queries that changed.",
             level=level,
             adjusted=adjusted if recorded.tests > 1 else "",
             fewest=fewest,
@@ -298,17 +299,18 @@ def change_in_words(difference: Difference, facts: MetricFacts) -> Sentence:
 def _not_separated(comparison: Comparison) -> Sentence | None:
     """The systems that these queries cannot separate from the best in any deciding metric."""
     best, *rest = comparison.ranking or ("",)
-    near = [one for one in rest if one in comparison.near_best]
+    near = [system for system in rest if system in comparison.near_best]
     if not near or len(near) == len(rest):
         return None
     queries = comparison.mean(best, comparison.asked[0]).n
     facts = [
-        Fact(about="not separated", system=one, against=best, queries=queries)
-        for one in near
+        Fact(about="not separated", system=system, against=best, queries=queries)
+        for system in near
     ]
-    names = [printable(one, LONGEST) for one in near]
+    names = [printable(system, LONGEST) for system in near]
     return sentence(
-        "{near} may be as good as {best}: {it.queries:query|queries} cannot separate {which}.",
+        "{near} may be as good as {best}: {it.queries:query|queries} cannot separate "
+        "{which}.",
         near=Sentence(several_names(names), [*several_names(names).facts, *facts]),
         best=best,
         it=facts[0],
@@ -339,25 +341,25 @@ def differences_chart(comparison: Comparison) -> Chart:
         known += [one.interval.low, one.interval.high] if one.interval else []
     x = spread([0.0, *known], least=0.1)
     panels = []
-    for name in dict.fromkeys(one.system for one, _ in drawn):
+    for name in dict.fromkeys(row.system for row, _ in drawn):
         mine = [pair for pair in drawn if pair[0].system == name]
-        y = rows([one.metric for one, _ in mine])
+        y = rows([row.metric for row, _ in mine])
         marks: list[Mark] = [Stroke([(0.0, y.low), (0.0, y.high)], "even", width=1)]
         for at, (one, difference) in enumerate(mine):
             shape, colour = SIGNS[one.verdict]
-            said = f"{one.metric}: {signed(difference)}"
-            said += f" ({one.interval.shown})" if one.interval else ""
-            dot = Dot(difference, -at, f"{said}, {one.verdict}", colour, shape, 6)
+            label = f"{one.metric}: {signed(difference)}"
+            label += f" ({one.interval.shown})" if one.interval else ""
+            dot = Dot(difference, -at, f"{label}, {one.verdict}", colour, shape, 6)
             marks += interval_row(dot, one.interval)
         title = f"{printable(name, 40)} − {printable(comparison.baseline, 40)}"
         panels.append(Panel(x, y, marks, title, rows=len(mine)))
-    found = [
-        verdict for verdict in SIGNS if any(one.verdict == verdict for one, _ in drawn)
+    verdicts = [
+        verdict for verdict in SIGNS if any(row.verdict == verdict for row, _ in drawn)
     ]
     return Chart(
         answer(comparison)[1],
         panels,
         "Each system less the baseline, with intervals.",
         shares_axis=True,
-        legend=[(*SIGNS[verdict], verdict) for verdict in found],
+        legend=[(*SIGNS[verdict], verdict) for verdict in verdicts],
     )

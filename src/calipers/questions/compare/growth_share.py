@@ -26,7 +26,7 @@ def growth_explains(
 
     None where the sizes are not known or the same, or the run is not there, or too short.
     """
-    sizes = {name: one.recorded.corpus_size for name, one in scores.items()}
+    sizes = {name: of_system.recorded.corpus_size for name, of_system in scores.items()}
     known = {name: size for name, size in sizes.items() if size}
     metric = comparison.primary
     if (
@@ -44,8 +44,8 @@ def growth_explains(
     if row is None or before is None or after is None:
         return None
     return sentence(
-        "The corpus grew from {small.count} to {large.count}: that alone explains {it.value:+} of "
-        "the {it.difference:+} in {it.metric}.",
+        "The corpus grew from {small.count} to {large.count}: that alone explains "
+        "{it.value:+} of the {it.difference:+} in {it.metric}.",
         small=Fact(about="count", system=smaller, count=known[smaller]),
         large=Fact(about="count", system=larger, count=known[larger]),
         it=Fact(
@@ -67,13 +67,13 @@ def _thinned(
     matching: MatchingSettings,
 ) -> GrowthValue | None:
     """The metric in a part of the larger corpus; None where it cannot be told."""
-    asked = parse_one(metric)
-    if asked.name not in KINDS or asked.k is None or isinstance(value, Scores):
+    parsed = parse_one(metric)
+    if parsed.name not in KINDS or parsed.k is None or isinstance(value, Scores):
         return None
     try:
         inputs = Inputs(ground_truth=_beside(value, ground_truth))
         pair = matched(value, Reading(inputs=inputs, matching=matching), again=True)
-        growth = grow_pair(pair, Asked((asked,), (times,))).growth
+        growth = grow_pair(pair, Asked((parsed,), (times,))).growth
     except CalipersError:
         # A file of scores alone has no run to look into.
         return None

@@ -17,8 +17,8 @@ from calipers.model.scores import Interval, MetricFacts
 from calipers.words import did_you_mean
 
 Verdict = Literal["better", "worse", "no clear difference", "supporting"]
-"""The test of a system against the baseline. A supporting metric decides nothing: nobody asked for
-it, or neither higher nor lower is better."""
+"""The test of a system against the baseline. A supporting metric decides nothing: nobody
+asked for it, or neither higher nor lower is better."""
 STANDINGS: tuple[Verdict, ...] = ("better", "worse", "no clear difference")
 
 
@@ -51,8 +51,8 @@ class Difference:
     """The mean of the system over them."""
     difference: float | None
     interval: Interval | None
-    """Adjusted for multiple tests: it excludes 0 exactly where the verdict is better or worse.
-    None where fewer than 8 queries changed."""
+    """Adjusted for multiple tests: it excludes 0 exactly where the verdict is better or
+    worse. None where fewer than 8 queries changed."""
     p_value: float | None
     """Two-sided."""
     p_adjusted: float | None
@@ -96,9 +96,11 @@ class Comparison(HasRows):
     primary: str | None
     """The first of the deciding metrics; None where no metric has a better direction."""
     asked: tuple[str, ...]
-    """The deciding metrics: those named by the user, else one for finding and one for order."""
+    """The deciding metrics: those named by the user, else one for finding and one for
+    order."""
     visibility: Visibility | None
-    """The smallest detectable difference in the primary metric, for the system that varies most."""
+    """The smallest detectable difference in the primary metric, for the system that
+    varies most."""
     ranking: tuple[str, ...]
     """The systems by the primary metric, best first."""
     near_best: tuple[str, ...]
@@ -124,9 +126,10 @@ class Comparison(HasRows):
     def deciding(self) -> tuple[Difference, ...]:
         """The deciding rows, most important first: one of each system, then the others.
 
-        Within a system a significant loss comes first, then a drop of the primary metric, a
-        significant gain, any change of the primary metric, any other change, and the rest.
-        Systems that are better come first, then those that are worse, each by best mean.
+        Within a system a significant loss comes first, then a drop of the primary metric,
+        a significant gain, any change of the primary metric, any other change, and the
+        rest. Systems that are better come first, then those that are worse, each by best
+        mean.
         """
         rows = {
             name: sorted(
@@ -163,7 +166,11 @@ class Comparison(HasRows):
     @property
     def claims(self) -> tuple[Claim, ...]:
         """A claim for each deciding row, most important first."""
-        return tuple(one.claim for one in self.deciding if one.claim is not None)
+        return tuple(
+            difference.claim
+            for difference in self.deciding
+            if difference.claim is not None
+        )
 
     @property
     def leading(self) -> str:
@@ -267,13 +274,13 @@ class Comparison(HasRows):
         }
 
     def _with_examples(self, difference: Difference, count: int) -> dict[str, Any]:
-        found = {
+        examples = {
             name: self.largest(
                 difference.system, difference.metric, wins=wins, count=count
             )
             for name, wins in (("largest_wins", True), ("largest_losses", False))
         }
-        return {**plain(difference), **plain(found)}
+        return {**plain(difference), **plain(examples)}
 
     @cached_property
     def _means(self) -> dict[tuple[str, str], SystemMean]:

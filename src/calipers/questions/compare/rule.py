@@ -38,8 +38,8 @@ from calipers.version import __version__
 from calipers.words import did_you_mean
 
 REPAIR = (
-    "Repair that, or compare all the same with --anyway (anyway=True in Python); the result will "
-    "say so."
+    "Repair that, or compare all the same with --anyway (anyway=True in Python); the "
+    "result will say so."
 )
 
 
@@ -59,11 +59,11 @@ def compare_scores(
     """Compare results that were measured in the same way; others are an error.
 
     ``baseline`` is the system that the others are compared with (default: the first).
-    ``metrics`` are names that every result has (default: all they share). Where the user ``named``
-    them all decide, else one for finding and one for order; ``primary`` leads. A system is better
-    or worse where p, adjusted for all that decides, is at most 1 - level. ``cluster`` is a tag
-    whose queries count as one unit (default: equal texts do); ``weight_by`` one that says how much
-    each query counts (default: as in the results).
+    ``metrics`` are names that every result has (default: all they share). Where the user
+    ``named`` them all decide, else one for finding and one for order; ``primary`` leads.
+    A system is better or worse where p, adjusted for all that decides, is at most 1 -
+    level. ``cluster`` is a tag whose queries count as one unit (default: equal texts do);
+    ``weight_by`` one that says how much each query counts (default: as in the results).
     """
     baseline = _checked_baseline(systems, baseline)
     aligned = align(systems, metrics, anyway=anyway, repair=REPAIR)
@@ -139,7 +139,7 @@ def _left_out(
     asked: Sequence[str],
 ) -> Iterator[Sentence]:
     """Who leaves the means of the first deciding metric, and why; nothing where nobody does."""
-    names = [one.name for one in facts]
+    names = [metric.name for metric in facts]
     column = names.index(asked[0]) if asked else 0
     rows = np.flatnonzero(gone[:, column])
     if not rows.size or rows.size == len(queries):
@@ -248,12 +248,12 @@ def _visibility(pairs: _Pairs, tested: Tested) -> Visibility | None:
 
 def _notes(systems: Mapping[str, Scores]) -> list[str]:
     """The notes of all systems, each once; one that only some have names them."""
-    said = {name: scores.recorded.notes for name, scores in systems.items()}
-    every = list(dict.fromkeys(note for notes in said.values() for note in notes))
+    by_system = {name: scores.recorded.notes for name, scores in systems.items()}
+    every = list(dict.fromkeys(note for notes in by_system.values() for note in notes))
     return [
         note if len(having) == len(systems) else _of_some(having, note)
         for note in every
-        if (having := [name for name, notes in said.items() if note in notes])
+        if (having := [name for name, notes in by_system.items() if note in notes])
     ]
 
 
@@ -265,15 +265,16 @@ def _of_some(names: Sequence[str], note: str) -> Sentence:
 def _checked_baseline(systems: Mapping[str, Scores], baseline: str | None) -> str:
     if len(systems) < 2:
         raise InvalidInput(
-            f"A comparison needs at least two systems: found {', '.join(systems) or 'none'}; give "
-            "another run (`calipers retrieve` asks a live retriever and keeps what it returns)."
+            "A comparison needs at least two systems: found "
+            f"{', '.join(systems) or 'none'}; give another run (`calipers retrieve` asks "
+            "a live retriever and keeps what it returns)."
         )
     if baseline is None:
         return next(iter(systems))
     if baseline not in systems:
         raise InvalidInput(
-            f"The baseline {baseline!r} is none of the systems; they are {', '.join(systems)}."
-            f"{did_you_mean(baseline, systems)}"
+            f"The baseline {baseline!r} is none of the systems; they are "
+            f"{', '.join(systems)}.{did_you_mean(baseline, systems)}"
         )
     return baseline
 
@@ -289,7 +290,7 @@ def _differences(
     """Every system and metric against the baseline; only deciding metrics get a verdict."""
     at = {(mean.system, mean.metric): mean.mean for mean in means}
     by_name = {metric.name: metric for metric in facts}
-    found = []
+    differences = []
     for (system, name), row in tested.items():
         metric = by_name[name]
         decides = name in asked
@@ -297,10 +298,10 @@ def _differences(
         both = (at[baseline, name], at[system, name])
         unit = "cluster" if cluster else "query"
         claim = claim_of(row, metric, *both, names=names, unit=unit) if decides else None
-        found.append(
+        differences.append(
             difference_of(row, metric, names, both, decides=decides, claim=claim)
         )
-    return tuple(found)
+    return tuple(differences)
 
 
 def _ranked(
@@ -310,7 +311,7 @@ def _ranked(
     turn = next((fact.turn for fact in facts if fact.name in asked[:1]), 1.0)
     known = [mean for mean in means if mean.metric in asked[:1] and mean.mean is not None]
     return tuple(
-        one.system for one in sorted(known, key=lambda one: -turn * (one.mean or 0.0))
+        mean.system for mean in sorted(known, key=lambda mean: -turn * (mean.mean or 0.0))
     )
 
 
@@ -322,7 +323,7 @@ def _means(
     weights: Floats | None,
 ) -> tuple[SystemMean, ...]:
     """The mean of every system in every metric, over the queries that all systems have."""
-    found = []
+    summaries = []
     for at, metric in enumerate(facts):
         each = None if metric.aggregate == "sum" else weights
         for name, table in values.items():
@@ -330,5 +331,7 @@ def _means(
             n = int(np.count_nonzero(~np.isnan(table[:, at])))
             mean = as_units(column, None, each).mean if n else None
             ends = interval_of_metric(column, metric, level, clusters, each)
-            found.append(SystemMean(name, metric.name, mean, ends, n, len(column) - n))
-    return tuple(found)
+            summaries.append(
+                SystemMean(name, metric.name, mean, ends, n, len(column) - n)
+            )
+    return tuple(summaries)

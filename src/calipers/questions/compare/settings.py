@@ -46,14 +46,15 @@ def compare(
 ) -> "Comparison":
     """Compare systems on the same queries: is the difference more than noise?
 
-    ``systems`` maps a name to a pair that ``read`` made, to a run (a path, a mapping, records, a
-    table), to a file or records with their own ground truth, to a result file of
-    ``calipers eval --json``, to a reference such as ``@nightly~1`` (looked up in ``store``), or
-    to scores; a list of paths takes its names from the files.
+    ``systems`` maps a name to a pair that ``read`` made, to a run (a path, a mapping,
+    records, a table), to a file or records with their own ground truth, to a result file
+    of ``calipers eval --json``, to a reference such as ``@nightly~1`` (looked up in
+    ``store``), or to scores; a list of paths takes its names from the files.
 
-    Differences of ground truth, queries or policies block the comparison unless ``anyway`` is true;
-    the result then says so. The metrics that are named decide; by default one for finding and one
-    for order (recall and ndcg at the largest cut-off). All tests are corrected together.
+    Differences of ground truth, queries or policies block the comparison unless
+    ``anyway`` is true; the result then says so. The metrics that are named decide; by
+    default one for finding and one for order (recall and ndcg at the largest cut-off).
+    All tests are corrected together.
 
     >>> truth = {f"q{i}": ["a"] for i in range(12)}
     >>> good, bad = ({q: order for q in truth} for order in (["a", "b"], ["b", "a"]))
@@ -141,13 +142,13 @@ def diff(
     from calipers.questions.compare.unlabelled import diff_runs
     from calipers.questions.inputs import kept_before, plain_run, run_within
 
-    said = Columns.of(settings.files.columns)
-    given = settings.ground_truth
+    columns = Columns.of(settings.files.columns)
+    truth_input = settings.ground_truth
     truth = None
-    if given is not None:
-        truth = load(given, "ground_truth", said).ground_truth
+    if truth_input is not None:
+        truth = load(truth_input, "ground_truth", columns).ground_truth
     runs = []
-    where = (said, settings.files.memory)
+    where = (columns, settings.files.memory)
     for name, one in (("old", old), ("new", new)):
         if isinstance(one, Matched):
             runs.append(one.run)
@@ -156,5 +157,5 @@ def diff(
         runs.append(
             replace(run, name=str(one) if isinstance(one, str | PathLike) else name)
         )
-    said.check_used()
+    columns.check_used()
     return diff_runs(*runs, k=settings.k, truth=truth)

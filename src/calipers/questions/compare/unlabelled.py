@@ -21,7 +21,8 @@ from calipers.text import normalise
 from calipers.words import first_results, number, plural
 
 MOST_LISTED = 10_000
-"""Queries that an answer lists, the most changed ones; its counts and means are of all."""
+"""Queries that an answer lists, the most changed ones; its counts and means are of
+all."""
 
 
 @dataclass(frozen=True)
@@ -74,9 +75,11 @@ class Diff(HasRows):
 
     def to_dict(self) -> dict[str, Any]:
         """The whole difference as plain values: what ``--json`` prints."""
-        found = {**vars(self), "queries": self.total, "per_query": self.queries}
+        values = {**vars(self), "queries": self.total, "per_query": self.queries}
         kept = {
-            name: one for name, one in found.items() if name not in ("total", "notes")
+            name: value
+            for name, value in values.items()
+            if name not in ("total", "notes")
         }
         shown: dict[str, Any] = plain(kept)
         return {**shown, **sentences_of(self)}
@@ -92,31 +95,34 @@ def diff_runs(
         query: text for asked_a in asked_as for query, text in _texts_in(asked_a).items()
     }
     frames = [_first(run, k) for run in (old, new)]
-    before, after = (_queries_of(*one) for one in zip((old, new), frames, strict=True))
+    before, after = (_queries_of(*side) for side in zip((old, new), frames, strict=True))
     shared = before.filter(before.is_in(after.implode()))
     if not len(shared):
         raise InvalidInput(
-            f"The two runs share no query: {old.name or 'the old one'} has {some_queries(before)}; "
-            f"{new.name or 'the new one'} has {some_queries(after)}. Ask both the same questions."
+            f"The two runs share no query: {old.name or 'the old one'} has "
+            f"{some_queries(before)}; {new.name or 'the new one'} has "
+            f"{some_queries(after)}. Ask both the same questions."
         )
     listed: list[QueryDiff] = []
     numbers: list[Floats] = []
     for names, both in by_queries(frames, shared):
         was, now = map(_listed, both)
-        found = [
+        queries = [
             _row(name, texts.get(name), was.get(name, []), now.get(name, []))
             for name in names
         ]
-        counts = [(q.overlap, q.changed, len(q.new), len(q.lost)) for q in found]
+        counts = [(q.overlap, q.changed, len(q.new), len(q.lost)) for q in queries]
         numbers.append(np.array(counts, dtype=np.float64))
-        listed = sorted([*listed, *found], key=lambda one: (one.overlap, not one.changed))
+        listed = sorted(
+            [*listed, *queries], key=lambda query: (query.overlap, not query.changed)
+        )
         listed = listed[:MOST_LISTED]
     every = np.concatenate(numbers)
     # Sum in one order, whatever that of the files: another would round differently.
     overlap, changed, came, went = (
         sum(column.tolist()) for column in np.sort(every, axis=0).T
     )
-    said = (*(() if truth is None else truth.notes), *old.notes, *new.notes)
+    remarks = (*(() if truth is None else truth.notes), *old.notes, *new.notes)
     return Diff(
         old=old.name or "old",
         new=new.name or "new",
@@ -129,7 +135,7 @@ def diff_runs(
         lost_results=int(went),
         only_old=tuple(before.filter(~before.is_in(after.implode()))),
         only_new=tuple(after.filter(~after.is_in(before.implode()))),
-        notes=tuple(dict.fromkeys(said)),
+        notes=tuple(dict.fromkeys(remarks)),
     )
 
 
@@ -164,11 +170,11 @@ def _listed(frame: pl.DataFrame) -> dict[str, list[str]]:
     """The first k results of each query without duplicates, by id or else by text."""
     items = frame["item"] if "item" in frame.columns else pl.Series([None] * frame.height)
     texts = frame["text"] if "text" in frame.columns else pl.Series([None] * frame.height)
-    found: dict[str, dict[str, None]] = {}
+    by_query: dict[str, dict[str, None]] = {}
     for query, item, text in zip(frame["query"], items, texts, strict=True):
         key = item if item is not None else normalise(text or "")
-        found.setdefault(query, {})[key] = None
-    return {query: list(some) for query, some in found.items()}
+        by_query.setdefault(query, {})[key] = None
+    return {query: list(some) for query, some in by_query.items()}
 
 
 def _row(
@@ -181,7 +187,9 @@ def _row(
 
 def _without(some: Sequence[str], others: Iterable[str]) -> tuple[Moved, ...]:
     known = set(others)
-    return tuple(Moved(one, at) for at, one in enumerate(some, 1) if one not in known)
+    return tuple(
+        Moved(result, at) for at, result in enumerate(some, 1) if result not in known
+    )
 
 
 def _texts_in(queries: pl.DataFrame | None) -> dict[str, str]:
@@ -201,7 +209,7 @@ def document(diff: Diff, examples: int = EXAMPLES) -> Document:
     """How many queries changed, by how much, and the most changed of them."""
     changed = [query for query in diff.queries if query.changed][:examples]
     rest = diff.changed - len(changed)
-    lines = [line for one in changed for line in _query(one)]
+    lines = [line for query in changed for line in _query(query)]
     n = plural(diff.total, "query", "queries")
     answer = f"Nothing changed in the {first_results(diff.k)} of {n}."
     if diff.changed:
@@ -233,8 +241,8 @@ def document(diff: Diff, examples: int = EXAMPLES) -> Document:
             ),
             Note(
                 "marks",
-                f"overlap@{diff.k} is the share of results that both have: {number(diff.overlap)} "
-                "on average.",
+                f"overlap@{diff.k} is the share of results that both have: "
+                f"{number(diff.overlap)} on average.",
             ),
             *([Note("counted", f"{rest:,} more queries changed.")] if rest else []),
         ],
@@ -243,7 +251,10 @@ def document(diff: Diff, examples: int = EXAMPLES) -> Document:
 
 
 def _query(query_diff: QueryDiff) -> Iterator[str]:
-    yield f"{number(query_diff.overlap)}  {printable(query_diff.text or query_diff.query, LONGEST)}"
+    yield (
+        f"{number(query_diff.overlap)}  "
+        f"{printable(query_diff.text or query_diff.query, LONGEST)}"
+    )
     for what, some in (("new", query_diff.new), ("lost", query_diff.lost)):
         if some:
             named = [

@@ -41,7 +41,9 @@ class Bench:
         # A metric without a cut-off looks at the whole list.
         k = self.k if all(metric.k for metric in self.metrics) else None
         every = self.matches(ways, depths, k)
-        return np.stack([compute(one, self.metrics, self.pair.policy) for one in every])
+        return np.stack(
+            [compute(matches, self.metrics, self.pair.policy) for matches in every]
+        )
 
     def matches(
         self, ways: Sequence[Way], depths: Sequence[int | None] = (), k: int | None = None
@@ -49,7 +51,8 @@ class Bench:
         """The matches of each setting, at least those in its first k results."""
         known = self.pair.matches
         if self.pair.recorded.match != "id" or known.leaked is not None:
-            # A quote may be split over several results, so edges depend on what stands beside.
+            # A quote may be split over several results, so edges depend on what stands
+            # beside.
             every = (self.lanes.run_of(self.ranking(way, k, depths)[0]) for way in ways)
             return [match_again(self.pair, run).matches for run in every]
         ranks = np.zeros((len(ways), known.edge_query.size), dtype=np.int64)
@@ -83,7 +86,8 @@ class Bench:
     def means(self, values: Floats) -> dict[str, float]:
         """The mean of each metric over the queries that have a value."""
         columns = {
-            str(one): column for one, column in zip(self.metrics, values.T, strict=True)
+            str(metric): column
+            for metric, column in zip(self.metrics, values.T, strict=True)
         }
         return {
             name: exact_mean(column[~np.isnan(column)])

@@ -49,16 +49,17 @@ def _settings(fusion: Fusion) -> Table:
     """The default, the advised and the best setting and each lane, with gains over the default."""
     singles = [setting for setting in fusion.settings if setting.kind == "alone"]
     shown = {
-        one.name: one for one in (fusion.default, fusion.advised, fusion.best, *singles)
+        setting.name: setting
+        for setting in (fusion.default, fusion.advised, fusion.best, *singles)
     }
     usual = fusion.default
     rows = list[Cells]()
-    for name, one in shown.items():
+    for name, way in shown.items():
         cells: list[Cell | str] = [Cell(name, strong=name == fusion.advised.name)]
         for metric in fusion.metrics:
-            gain = signed(one.means[metric] - usual.means[metric])
+            gain = signed(way.means[metric] - usual.means[metric])
             beside = "default" if name == usual.name else gain
-            cells.append(f"{number(one.means[metric])}  {beside}")
+            cells.append(f"{number(way.means[metric])}  {beside}")
         rows.append(cells)
     return Table((Column("setting", words=True), *fusion.metrics), rows)
 
@@ -102,8 +103,12 @@ def _lanes(fusion: Fusion) -> Table:
 
 def _details(fusion: Fusion) -> Iterator[Table]:
     """The reranker, the queries that each lane wins by slice, and every setting."""
-    if one := fusion.reranker:
-        stages = {"as given": one.before, "reranked": one.after, "best order": one.best}
+    if reranker := fusion.reranker:
+        stages = {
+            "as given": reranker.before,
+            "reranked": reranker.after,
+            "best order": reranker.best,
+        }
         yield _means("candidates", fusion, stages, "")
     if slices := fusion.lanes[0].wins_by:
         won: list[Cells] = [
@@ -144,9 +149,9 @@ def _notes(fusion: Fusion) -> Iterator[Note]:
     yield Note(
         "method",
         sentence(
-            "{it.count:setting|settings} were tried. The gain on new queries is cross-fitted: "
-            "each twentieth of the queries is measured with the setting that is best on the "
-            "others.",
+            "{it.count:setting|settings} were tried. The gain on new queries is "
+            "cross-fitted: each twentieth of the queries is measured with the setting "
+            "that is best on the others.",
             it=tried,
         ),
     )

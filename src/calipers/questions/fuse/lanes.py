@@ -22,8 +22,8 @@ RARE = 0.05
 """The share of steps against the direction that a list of distances may have."""
 
 ScoreOrder = Literal["scores", "distances", "unrelated", "none"]
-"""What the scores of a lane are: they fall down its lists, they rise (distances, which are turned),
-they follow no order, or not every result has one."""
+"""What the scores of a lane are: they fall down its lists, they rise (distances, which
+are turned), they follow no order, or not every result has one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,15 +44,15 @@ class CandidateBlock:
 class Lanes:
     """The candidates that several lanes returned for the same queries.
 
-    The candidates of a query are sorted by their best rank, then by lane. Ties of a setting keep
-    this order.
+    The candidates of a query are sorted by their best rank, then by lane. Ties of a
+    setting keep this order.
     """
 
     names: tuple[str, ...]
     queries: tuple[str, ...]
     rows: pl.DataFrame
-    """One row per candidate: number (of the query), item, and its other columns; the candidates of
-    a query are consecutive."""
+    """One row per candidate: number (of the query), item, and its other columns; the
+    candidates of a query are consecutive."""
     rank: Ints
     """candidate × lane; 0 if the lane did not return it."""
     score: Floats
@@ -105,10 +105,10 @@ class Lanes:
     @cached_property
     def answered(self) -> Bools:
         """lane × query: whether the lane returned anything for the query."""
-        found = np.zeros((self.n, len(self.queries)), dtype=np.bool_)
+        has_results = np.zeros((self.n, len(self.queries)), dtype=np.bool_)
         row, lane = np.nonzero(self.rank)
-        found[lane, self.rows["number"].to_numpy()[row]] = True
-        return found
+        has_results[lane, self.rows["number"].to_numpy()[row]] = True
+        return has_results
 
     @cached_property
     def depths(self) -> tuple[int, ...]:
@@ -226,13 +226,13 @@ def check_lanes(lanes: Lanes, idle: Sequence[int]) -> None:
         apart = int((lanes.answered[first] ^ lanes.answered[lane]).sum())
         if apart > lanes.answered[first].sum() / 2:
             raise InvalidInput(
-                f"{names} answer different queries: {apart:,} have results in one of them only; "
-                "record both lanes for the same questions."
+                f"{names} answer different queries: {apart:,} have results in one of "
+                "them only; record both lanes for the same questions."
             )
         shared = ((lanes.rank[:, first] > 0) & (lanes.rank[:, lane] > 0)).any()
         if not shared and min(counts[first], counts[lane]) > FEW_RESULTS:
             raise InvalidInput(
                 f"{names} share no result at all: their ids look like "
-                f"{lanes.items(first, 1)[0]!r:.40} and {lanes.items(lane, 1)[0]!r:.40}. Give both "
-                "lanes the same ids (calipers convert --map-ids)."
+                f"{lanes.items(first, 1)[0]!r:.40} and {lanes.items(lane, 1)[0]!r:.40}. "
+                "Give both lanes the same ids (calipers convert --map-ids)."
             )

@@ -56,10 +56,11 @@ def fuse(
 ) -> "Fusion":
     """Find the best fusion of recorded lanes, and what its gain will be on new queries.
 
-    ``lanes`` maps a name to the run of a lane, or is a list of files. One run is enough if it
-    holds the candidates that its reranker was given. Reciprocal rank fusion, weighted sums of
-    scores, CombMNZ and interleaving are tried, and each lane alone. The best of many settings is
-    partly luck, so the gain is measured on queries that did not choose it.
+    ``lanes`` maps a name to the run of a lane, or is a list of files. One run is enough
+    if it holds the candidates that its reranker was given. Reciprocal rank fusion,
+    weighted sums of scores, CombMNZ and interleaving are tried, and each lane alone. The
+    best of many settings is partly luck, so the gain is measured on queries that did not
+    choose it.
 
     >>> truth = {f"q{i}": ["a"] for i in range(20)}
     >>> words = {q: ["a", "x"] for q in truth}
@@ -86,13 +87,13 @@ def fuse(
     reranks = len(pairs) == 1
     if reranks:
         [(name, pair)] = pairs.items()
-        given = pair.as_read[1].stages.get("candidates")
-        if given is None:
+        candidates = pair.as_read[1].stages.get("candidates")
+        if candidates is None:
             raise InvalidInput(
-                f"One lane is given, {name}, and it does not hold the candidates of a reranker; "
-                "give another lane, or record candidates with each result."
+                f"One lane is given, {name}, and it does not hold the candidates of a "
+                "reranker; give another lane, or record candidates with each result."
             )
-        pairs = {"candidates": match_again(pair, given), name: pair}
+        pairs = {"candidates": match_again(pair, candidates), name: pair}
     usual = ("recall", "ndcg"), settings.k or 10
     asked = (settings.metrics, settings.k) if settings.metrics else usual
     chosen = metrics_compared(*asked, settings.matching.rel, (), settings.primary) or ()
@@ -104,8 +105,8 @@ def fuse(
     return fuse_lanes(
         pairs,
         sorted(
-            (one for one in chosen if str(one) in names),
-            key=lambda one: names.index(str(one)),
+            (metric for metric in chosen if str(metric) in names),
+            key=lambda metric: names.index(str(metric)),
         ),
         today=None if today is None else matched_like(first, today, settings.matching),
         reranks=reranks,

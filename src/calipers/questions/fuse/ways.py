@@ -64,15 +64,15 @@ def every_way(lanes: int, scored: bool) -> list[Way]:
     """
     weights = _weights(lanes)
     equal = (1.0 / lanes,) * lanes
-    found = [
+    ways = [
         Way("rrf", equal, DEFAULT_CONSTANT),
         *(alone(lane, lanes) for lane in range(lanes)),
     ]
-    found += [Way("rrf", each, constant) for constant in CONSTANTS for each in weights]
-    found += [Way("sum", each, norm=norm) for norm in get_args(Norm) for each in weights]
-    found += [Way("mnz", equal, norm=norm) for norm in ("min-max", "rank")]
-    found += [Way("interleave", equal)]
-    return [way for way in dict.fromkeys(found) if scored or way.norm in (None, "rank")]
+    ways += [Way("rrf", each, constant) for constant in CONSTANTS for each in weights]
+    ways += [Way("sum", each, norm=norm) for norm in get_args(Norm) for each in weights]
+    ways += [Way("mnz", equal, norm=norm) for norm in ("min-max", "rank")]
+    ways += [Way("interleave", equal)]
+    return [way for way in dict.fromkeys(ways) if scored or way.norm in (None, "rank")]
 
 
 def _weights(lanes: int) -> list[tuple[float, ...]]:
@@ -81,5 +81,5 @@ def _weights(lanes: int) -> list[tuple[float, ...]]:
         return [(round(i / 10, 1), round(1 - i / 10, 1)) for i in range(1, 10)]
     more = [tuple(2 if i == lane else 1 for i in range(lanes)) for lane in range(lanes)]
     less = [tuple(1 if i == lane else 2 for i in range(lanes)) for lane in range(lanes)]
-    found = [tuple(one / sum(step) for one in step) for step in (*more, *less)]
-    return [(1.0 / lanes,) * lanes, *found]
+    uneven = [tuple(weight / sum(step) for weight in step) for step in (*more, *less)]
+    return [(1.0 / lanes,) * lanes, *uneven]

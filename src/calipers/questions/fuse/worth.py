@@ -35,12 +35,12 @@ def lanes_worth(
     left_out = [alone(1 - at, n) if n == 2 else way.without(at) for at in range(n)]
     without = _units_within(bench, left_out, bench.k)
     slices = _slices(bench.pair.ground_truth)
-    found = []
+    worths = []
     for lane, name in enumerate(lanes.names):
         others = np.delete(np.arange(n), lane)
         won = singles[lane, :, 0] - singles[others, :, 0].max(axis=0) > SAME
         elsewhere = np.any([returned[other] for other in others], axis=0)
-        found.append(
+        worths.append(
             Lane(
                 name,
                 bench.means(singles[lane]),
@@ -53,13 +53,13 @@ def lanes_worth(
                 latency.get(name),
             )
         )
-    return tuple(found)
+    return tuple(worths)
 
 
 def _units_within(bench: Bench, ways: Sequence[Way], k: int | None) -> list[Bools]:
     """Which relevant targets (alternatives count once) each setting has in its first k results."""
     matched = bench.matches(ways, k=k)
-    return [within(Found.of(one, bench.pair.rel).rank, k) for one in matched]
+    return [within(Found.of(matches, bench.pair.rel).rank, k) for matches in matched]
 
 
 def _depth_needed(bench: Bench, way: Way, lane: int) -> int:
@@ -86,15 +86,15 @@ def _depth_needed(bench: Bench, way: Way, lane: int) -> int:
 def _slices(truth: GroundTruth) -> dict[str, Bools]:
     """The slices of some size: by every tag, and by what ``--by auto`` sees in the texts."""
     texts = FROM_TEXT if has_questions(truth.queries) else ()
-    found = {}
+    slices = {}
     for name in dict.fromkeys([*truth.tags, *texts]):
         labels = labels_of(truth.queries, truth.tags, name)
         if is_cut(labels.to_list()):
             for value in labels.unique().sort():
                 chosen = (labels == value).to_numpy()
                 if value != UNTAGGED and chosen.sum() >= FEWEST_IN_SLICE:
-                    found[f"{name}={value}"] = chosen
-    return found
+                    slices[f"{name}={value}"] = chosen
+    return slices
 
 
 def ceiling_of(bench: Bench) -> Ceiling:
@@ -123,7 +123,7 @@ def best_order(known: Matches, rel: float | None) -> Matches:
 def reranker_of(bench: Bench, given: Matched, pair: Matched) -> Reranker:
     """A run beside the candidates that its reranker was given: the two lanes of the bench."""
     was, now = _units_within(bench, [alone(0, 2), alone(1, 2)], bench.k)
-    before, after = (_times(one.as_read[1]) for one in (given, pair))
+    before, after = (_times(side.as_read[1]) for side in (given, pair))
     timed = before.size and after.size and np.median(after) > 0
     share = max(0.0, 1.0 - float(np.median(before) / np.median(after))) if timed else None
     return Reranker(
@@ -171,7 +171,7 @@ def latencies(pairs: Mapping[str, Matched]) -> dict[str, Latency]:
         table = np.stack(list(times.values()))
         times |= {PARALLEL: table.max(axis=0), SEQUENCE: table.sum(axis=0)}
     return {
-        name: Latency(*(float(np.percentile(one, at)) for at in (50, 95)))
-        for name, one in times.items()
-        if one.size
+        name: Latency(*(float(np.percentile(milliseconds, at)) for at in (50, 95)))
+        for name, milliseconds in times.items()
+        if milliseconds.size
     }

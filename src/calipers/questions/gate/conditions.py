@@ -57,14 +57,14 @@ class Condition:
         """The name of the metric."""
         return str(self.metric)
 
-    def holds(self, found: float) -> bool:
+    def holds(self, value: float) -> bool:
         """Whether a mean meets the condition; rounding errors are ignored.
 
         >>> parse_condition("mrr >= 0.2").holds(0.19999999999999998)
         True
         """
-        same = math.isclose(found, self.value, rel_tol=1e-12, abs_tol=1e-12)
-        return bool(OPERATORS[self.op](self.value if same else found, self.value))
+        same = math.isclose(value, self.value, rel_tol=1e-12, abs_tol=1e-12)
+        return bool(OPERATORS[self.op](self.value if same else value, self.value))
 
     def __str__(self) -> str:
         place = (
@@ -90,7 +90,7 @@ op value [for tag=value], such as: recall@10 >= 0.85 for type=multi-hop.
     if form is None:
         raise InvalidInput(f"The condition {text!r} cannot be read; write {FORM}.")
     value = float(form["number"]) / (100 if form["percent"] else 1)
-    tag, tag_value = (form[one] and _bare(form[one]) for one in ("tag", "value"))
+    tag, tag_value = (form[group] and _bare(form[group]) for group in ("tag", "value"))
     op = SAME.get(form["op"], form["op"])
     condition = Condition(parse_one(form["metric"]), op, value, tag, tag_value)
     _check_meant(condition)
@@ -118,8 +118,8 @@ def _check_meant(condition: Condition) -> None:
         nearest = replace(condition, value=value / 100.0)
     between = f"{low:g} or more" if high is None else f"between {low:g} and {high:g}"
     raise InvalidInput(
-        f"The condition '{condition}' {'always' if always else 'never'} holds: {condition.name} is "
-        f"{between}. Write {nearest}."
+        f"The condition '{condition}' {'always' if always else 'never'} holds: "
+        f"{condition.name} is {between}. Write {nearest}."
     )
 
 
@@ -145,7 +145,7 @@ def summary_of(
     # The condition may omit the relevance threshold that the scores were made with.
     facts = facts_by_name(scores)[scores[metric].metric]
     weights = query_weights_in(scores)
-    found = summarise(
+    summary = summarise(
         [facts], column[:, None], scores.recorded.confidence, clusters, weights
     )[facts.name]
-    return replace(found, undefined=int(part.chosen.sum()) - found.n)
+    return replace(summary, undefined=int(part.chosen.sum()) - summary.n)

@@ -39,9 +39,9 @@ def document(verdict: Verdict) -> Document:
             _checks([check for check in checks if check not in passed]),
             *([_checks(passed, "Slices that passed", detail=True)] if passed else []),
             *(
-                Lines(list(map(_leak, one.leaks)), one.name)
-                for one in verdict.failed
-                if one.leaks
+                Lines(list(map(_leak, check.leaks)), check.name)
+                for check in verdict.failed
+                if check.leaks
             ),
             *_worst(verdict),
         ],
@@ -57,7 +57,7 @@ def _sentence(verdict: Verdict) -> str:
         return sentence("Failed: {first}", first=first)
     if verdict.standing != "passed":
         return first
-    compared = (one.claim for one in verdict.worst_first if one.change is not None)
+    compared = (check.claim for check in verdict.worst_first if check.change is not None)
     if claim := next(compared, None):
         return claim.fact
     checks = Fact(about="count", count=len(verdict.checks), text="conditions")
@@ -102,11 +102,11 @@ def _checks(checks: Sequence[Check], title: str = "", *, detail: bool = False) -
 
 def _worst(verdict: Verdict) -> Iterator[Lines]:
     """The queries that cost each failed check most, each query once."""
-    said: set[str] = set()
+    named: set[str] = set()
     for check in verdict.worst_first:
-        further = [one for one in check.worst if one.query not in said]
+        further = [query for query in check.worst if query.query not in named]
         if check.status == "failed" and further:
-            said |= {one.query for one in further}
+            named |= {query.query for query in further}
             lines = list(map(_line, further))
             yield Lines(lines, f"{check.name}: the queries that weigh most", detail=True)
 
@@ -115,10 +115,11 @@ def _notes(verdict: Verdict) -> Iterator[Note]:
     """What was overridden, which queries lost most, and which checks are too close to call."""
     if verdict.warnings:
         yield Note("failed", f"Compared anyway: {' '.join(verdict.warnings)}")
-    for one in verdict.raised[1:]:
-        why = f" ({printable(one.error, 200)})" if one.error else ""
+    for raised in verdict.raised[1:]:
+        why = f" ({printable(raised.error, 200)})" if raised.error else ""
         yield Note(
-            "failed", f"Failed in the retriever: {query_name(one.query, one.text)}{why}"
+            "failed",
+            f"Failed in the retriever: {query_name(raised.query, raised.text)}{why}",
         )
     if verdict.accepted is not None:
         yield Note(
@@ -126,10 +127,14 @@ def _notes(verdict: Verdict) -> Iterator[Note]:
         )
     elif verdict.moved_up:
         yield Note("missing", "This result is better, and the baseline from now on.")
-    failed = next((one for one in verdict.worst_first if one.status == "failed"), None)
+    failed = next(
+        (check for check in verdict.worst_first if check.status == "failed"), None
+    )
     if failed and failed.worst:
         worst = failed.worst[:NAMED]
-        names = ", ".join(f'"{printable(one.text or one.query, 18)}"' for one in worst)
+        names = ", ".join(
+            f'"{printable(query.text or query.query, 18)}"' for query in worst
+        )
         head = "Lost most" if failed.change else "Worst"
         yield Note("missing", sentence("{head}: {it.text}.", head=head, it=named(names)))
     first, *others = verdict.claims
@@ -148,8 +153,8 @@ def _notes(verdict: Verdict) -> Iterator[Note]:
     yield Note(
         "method",
         sentence(
-            "A row fails where {fell}a loss is significant at {level.value:.2g} (two-sided paired "
-            "test, adjusted over all rows). The baseline is {it.text}.",
+            "A row fails where {fell}a loss is significant at {level.value:.2g} "
+            "(two-sided paired test, adjusted over all rows). The baseline is {it.text}.",
             fell="" if verdict.only_shown else fell,
             level=Fact(about="setting", value=1 - verdict.confidence, text="level"),
             it=named(f"{verdict.baseline}{when}"),
@@ -167,11 +172,15 @@ def _line(worst_query: WorstQuery) -> str:
         if worst_query.baseline is None
         else f" (it was {number(worst_query.baseline)})"
     )
-    return f"{_value(worst_query.value)}{before}  {query_name(worst_query.query, worst_query.text)}"
+    return (
+        f"{_value(worst_query.value)}{before}  "
+        f"{query_name(worst_query.query, worst_query.text)}"
+    )
 
 
 def _leak(leak: Leak) -> str:
-    # A document or a quote is forbidden by name; the result that contains it has its own id.
+    # A document or a quote is forbidden by name; the result that contains it has its own
+    # id.
     within = "" if leak.result in (None, leak.forbidden) else f" in {leak.result}"
     return (
         f"rank {leak.rank}: {leak.forbidden}{within}  {query_name(leak.query, leak.text)}"

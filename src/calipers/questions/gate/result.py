@@ -114,7 +114,8 @@ class Check:
     change: "Difference | None" = None
     """The result against its baseline, as `compare` has it."""
     loss: float = 0.0
-    """How much worse the mean is than that of the baseline; below zero where it is better."""
+    """How much worse the mean is than that of the baseline; below zero where it is
+    better."""
     because: tuple[str, ...] = ()
     """Why it failed, or what happened."""
     claim: Claim | None = None
@@ -190,8 +191,8 @@ class Verdict(Plain, HasRows):
     @property
     def standing(self) -> Status:
         """The standing of the worst check."""
-        found = {check.status for check in self.checks}
-        return next((one for one in WORST_FIRST if one in found), "passed")
+        statuses = {check.status for check in self.checks}
+        return next((status for status in WORST_FIRST if status in statuses), "passed")
 
     @property
     def passed(self) -> bool:
@@ -222,11 +223,11 @@ class Verdict(Plain, HasRows):
     def claims(self) -> tuple[Claim, ...]:
         """A claim for each check; the first is the most important and names retriever failures."""
         order = self.worst_first
-        found = [check.claim for check in order if check.claim is not None]
+        claims = [check.claim for check in order if check.claim is not None]
         if self.raised and order[0].name != RETRIEVER:
             failing = joined(raised_in_words(self.raised, self.queries), ".", by="")
-            found[0] = replace(found[0], fact=joined(found[0].fact, failing))
-        return tuple(found)
+            claims[0] = replace(claims[0], fact=joined(claims[0].fact, failing))
+        return tuple(claims)
 
     def to_dict(self) -> dict[str, Any]:
         """The whole verdict as plain values: what ``--json`` prints."""

@@ -105,7 +105,8 @@ def check_result(data: DataInput | None, settings: "GateSettings") -> Verdict:
     wanted = [metric.with_rel(rel) for metric in wanted]
     verdict = _verdict(scores, pair, conditions, must, kept, wanted, settings)
     if target is None or kept is None or (accept is None and not _is_better(verdict)):
-        # Were every build that passes the next baseline, many small losses would add up unseen.
+        # Were every build that passes the next baseline, many small losses would add up
+        # unseen.
         return verdict
     when = settings.now or datetime.now(UTC)
     write_baseline(Baseline(scores, kept.name, when, accepted=accept), target)
@@ -123,7 +124,8 @@ def _verdict(
 ) -> Verdict:
     """Check that the scores meet the conditions and are not worse than the baseline.
 
-    ``pair`` is what the scores were made from, where available: it has what the run recorded.
+    ``pair`` is what the scores were made from, where available: it has what the run
+    recorded.
     """
     rule = GateRule(settings.confidence, settings.allow, settings.only_shown)
     by = _several(settings.by)
@@ -141,15 +143,16 @@ def _verdict(
         # Without a baseline nothing of compare is loaded.
         from calipers.questions.gate.baseline_checks import check_baseline
 
-        found, asked, warnings = check_baseline(
+        compared, asked, warnings = check_baseline(
             scores, kept, wanted, rule, settings, by, clusters
         )
-        checks += found
+        checks += compared
         notes += copies_in_words(scores.queries, cluster)
     elif by:
         raise InvalidInput(
-            "Slices are named with --by and there is no baseline to compare them with; give "
-            "--baseline, or write the slice into a condition: recall@10 >= 0.8 for tag=value."
+            "Slices are named with --by and there is no baseline to compare them with; "
+            "give --baseline, or write the slice into a condition: recall@10 >= 0.8 for "
+            "tag=value."
         )
     notes += scores.recorded.notes
     if kept is not None and not by and scores.tags:
@@ -159,7 +162,7 @@ def _verdict(
     measured = [*asked, *(check.metric for check in checks if check.metric)]
     if gone := _left_out(scores, measured):
         notes.append(gone)
-    checks += [_check_must(scores, _finding(scores, asked), one) for one in must]
+    checks += [_check_must(scores, _finding(scores, asked), tag) for tag in must]
     return Verdict(
         checks=tuple(checks),
         warnings=tuple(warnings),
@@ -250,24 +253,25 @@ def _needed(
     must: bool,
 ) -> tuple[Metric, ...]:
     """The metrics to compute for the conditions and the wanted metrics."""
-    asked = [*wanted, *(condition.metric for condition in conditions)]
-    if must and not any(one.name in FINDING for one in asked):
-        asked += parse("recall@10")
-    return choose_metrics(asked, None, rel)
+    metrics = [*wanted, *(condition.metric for condition in conditions)]
+    if must and not any(metric.name in FINDING for metric in metrics):
+        metrics += parse("recall@10")
+    return choose_metrics(metrics, None, rel)
 
 
 def _finding(scores: Scores, asked: Sequence[str]) -> str:
     """The metric that shows whether a question found anything, preferably one asked for."""
     facts = facts_by_name(scores)
-    found = finding_metric([facts[name] for name in asked]) or finding_metric(
+    metric = finding_metric([facts[name] for name in asked]) or finding_metric(
         scores.metrics
     )
-    if found is None:
+    if metric is None:
         raise InvalidInput(
-            "Questions are named that must not fail, and no metric here says whether something was "
-            "found; measure recall or hit_rate too, such as -m recall@10,ndcg@10."
+            "Questions are named that must not fail, and no metric here says whether "
+            "something was found; measure recall or hit_rate too, such as -m "
+            "recall@10,ndcg@10."
         )
-    return found
+    return metric
 
 
 def _check_condition(
@@ -286,8 +290,9 @@ def _check_condition(
     summary = summary_of(scores, condition.name, part, clusters)
     if summary.mean is None:
         raise InvalidInput(
-            f"The condition '{condition}' cannot be decided: {condition.name} is undefined for all "
-            f"{int(part.chosen.sum())} queries it is about; choose another metric, or label them."
+            f"The condition '{condition}' cannot be decided: {condition.name} is "
+            f"undefined for all {int(part.chosen.sum())} queries it is about; choose "
+            "another metric, or label them."
         )
     holds = condition.holds(summary.mean)
     ends = summary.interval
@@ -309,8 +314,8 @@ def _check_condition(
     # Whatever the interval is, if it decides nothing it is not worth a line.
     if ends and ends.low < condition.value < ends.high:
         likely = sentence(
-            "On new queries {what} is likely between {it.low} and {it.high}, so {it.text} could "
-            "{other}.",
+            "On new queries {what} is likely between {it.low} and {it.high}, so "
+            "{it.text} could {other}.",
             what=what,
             it=fact,
             other="fail" if holds else "pass",
@@ -319,8 +324,9 @@ def _check_condition(
     short = part.chosen & ~OPERATORS[condition.op](values, condition.value)
     weight = np.where(short, values if condition.op in (">=", ">") else -values, np.nan)
     status: Status = "passed" if holds else "failed"
-    said = sentence(
-        "{what} is {it.value} on {it.queries:query|queries}; {op} {it.before:.15g} is required.",
+    fact_sentence = sentence(
+        "{what} is {it.value} on {it.queries:query|queries}; {op} {it.before:.15g} is "
+        "required.",
         what=what,
         it=fact,
         op=IN_WORDS[condition.op],
@@ -333,7 +339,7 @@ def _check_condition(
         status=status,
         requirement=Requirement(condition.op, condition.value),
         because=() if holds else (f"{least} required",),
-        claim=Claim(status, said, likely),
+        claim=Claim(status, fact_sentence, likely),
         worst=() if holds else worst_queries(scores.queries, weight, values),
         leaks=() if holds or pair is None else _leaks(pair, condition.metric, part),
     )
@@ -344,10 +350,10 @@ def _leaks(pair: Matched, metric: Metric, part: QuerySlice) -> tuple[Leak, ...]:
     leaked = pair.matches.leaked
     if metric.name not in ("leak", "leak_rate") or leaked is None:
         return ()
-    asked = pair.matches.queries.select("query", "text").rows()
+    queries = pair.matches.queries.select("query", "text").rows()
     columns = (leaked.query.tolist(), leaked.rank.tolist(), leaked.result, leaked.name)
     return tuple(
-        Leak(asked[query][0], asked[query][1], rank, result, name)
+        Leak(queries[query][0], queries[query][1], rank, result, name)
         for query, rank, result, name in zip(*columns, strict=True)
         if part.chosen[query] and (metric.k is None or rank <= metric.k)
     )
@@ -369,9 +375,9 @@ def _check_must(scores: Scores, metric: str, tag: str) -> Check:
     texts = scores.queries["text"]
     first = named(texts[lost[0]] or names[lost[0]]) if lost else None
     status: Status = "failed" if lost else "no clear difference" if unknown else "passed"
-    found = n - len(lost) - unknown
-    fact = Fact(about="count", count=found, of=n, metric=metric, text=tag)
-    said = sentence(
+    n_found = n - len(lost) - unknown
+    fact = Fact(about="count", count=n_found, of=n, metric=metric, text=tag)
+    count_sentence = sentence(
         "{it.count} of {it.of} questions that must not fail find something ({it.text}, "
         "{it.metric})",
         it=fact,
@@ -382,12 +388,12 @@ def _check_must(scores: Scores, metric: str, tag: str) -> Check:
         metric=metric,
         slice=None,
         status=status,
-        value=found / n,
+        value=n_found / n,
         interval=None,
         n=n,
         undefined=unknown,
         because=tuple(because),
-        claim=Claim(status, joined(joined(said, other, by="; "), ".", by="")),
+        claim=Claim(status, joined(joined(count_sentence, other, by="; "), ".", by="")),
         worst=tuple(WorstQuery(names[row], texts[row], 0.0) for row in lost),
     )
 
@@ -398,22 +404,22 @@ def _chosen(scores: Scores, named: str) -> Bools:
         tag, equals, value = (part.strip() for part in named.partition("="))
         if not equals:
             raise InvalidInput(
-                f"{named!r} does not say which questions must not fail: there is no such file, and "
-                "it is not TAG=VALUE, such as priority=high."
+                f"{named!r} does not say which questions must not fail: there is no such "
+                "file, and it is not TAG=VALUE, such as priority=high."
             )
         tagged: Bools = queries_where(
             scores.queries, scores.tags, {tag: value}
         ).to_numpy()
         return tagged
     wanted = Path(named).read_text(encoding="utf-8").split("\n")
-    wanted = [one.strip() for one in wanted if one.strip()]
+    wanted = [word.strip() for word in wanted if word.strip()]
     has = scores.queries["query"]
     known = set(has)
-    unknown = next((one for one in wanted if one not in known), None)
+    unknown = next((word for word in wanted if word not in known), None)
     if unknown is not None or not wanted:
         raise InvalidInput(
-            f"{named} names questions that must not fail and holds {unknown!r}, which no question "
-            f"has; give one id a line.{did_you_mean(unknown or '', has)}"
+            f"{named} names questions that must not fail and holds {unknown!r}, which no "
+            f"question has; give one id a line.{did_you_mean(unknown or '', has)}"
         )
     mask: Bools = has.is_in(wanted).to_numpy()
     return mask
@@ -422,17 +428,19 @@ def _chosen(scores: Scores, named: str) -> Bools:
 def _raised(scores: Scores, pair: Matched | None) -> tuple[Raised, ...]:
     """The questions on which the retriever failed, with their errors if known."""
     failed = scores.queries.filter(pl.col("status") == FAILED).select("query", "text")
-    asked = pair.run.queries if pair is not None else None
-    known = asked is not None and "error" in asked.columns
+    queries = pair.run.queries if pair is not None else None
+    known = queries is not None and "error" in queries.columns
     errors = (
-        dict(asked.select("query", "error").rows()) if asked is not None and known else {}
+        dict(queries.select("query", "error").rows())
+        if queries is not None and known
+        else {}
     )
     return tuple(Raised(query, text, errors.get(query)) for query, text in failed.rows())
 
 
 def _check_raised(raised: tuple[Raised, ...], queries: int) -> Check:
     """A check that cannot pass: what the retriever would have found is unknown."""
-    said = raised_in_words(raised, queries)
+    words = raised_in_words(raised, queries)
     further = Sentence("Repair the retriever, and run the gate again.")
     return Check(
         name=RETRIEVER,
@@ -443,6 +451,6 @@ def _check_raised(raised: tuple[Raised, ...], queries: int) -> Check:
         interval=None,
         n=queries,
         undefined=0,
-        because=(said,),
-        claim=Claim("no clear difference", joined(said, ".", by=""), next=further),
+        because=(words,),
+        claim=Claim("no clear difference", joined(words, ".", by=""), next=further),
     )

@@ -1,7 +1,7 @@
 """Have the evaluations of a name got worse? Their lines over time, the reference, and a verdict.
 
-Only queries with the same question and the same ground truth are compared: there a drop is due to
-the retriever (or the corpus).
+Only queries with the same question and the same ground truth are compared: there a drop
+is due to the retriever (or the corpus).
 """
 
 from collections.abc import Iterator, Sequence
@@ -76,21 +76,24 @@ def over_time(store: Store, name: str, settings: "HistoryAlarmSettings") -> Alar
     """The selected evaluations of a name over time, and whether the latest is worse."""
     primary = settings.primary
     check_number("The loss that is allowed", settings.allow, least=0, such_as=0.02)
-    found = selected(store, name, settings)[::-1]
-    if not found:
+    listed = selected(store, name, settings)[::-1]
+    if not listed:
         raise InvalidInput(
-            f"No evaluation called {name} is left after the filters; there are others of that "
-            "name (`calipers history` lists them)."
+            f"No evaluation called {name} is left after the filters; there are others of "
+            "that name (`calipers history` lists them)."
         )
     nights = [
-        Night(one, load_scores(store, one), load_judgements(store, one)) for one in found
+        Night(
+            evaluation, load_scores(store, evaluation), load_judgements(store, evaluation)
+        )
+        for evaluation in listed
     ]
     latest = nights[-1]
     alike = alike_of(nights)
     metrics = metric_names(settings.metrics)
     if metrics is None:
         known = _watchable(alike)
-        metrics = asked_pair(known, primary) if known else headlines(found[-1].summaries)
+        metrics = asked_pair(known, primary) if known else headlines(listed[-1].summaries)
     elif primary is not None and primary in metrics:
         metrics = sorted(metrics, key=lambda metric: metric != primary)
     answer = Alarm(
@@ -99,25 +102,27 @@ def over_time(store: Store, name: str, settings: "HistoryAlarmSettings") -> Alar
         saved=latest.evaluation.saved,
         commit=latest.evaluation.commit,
         branch=latest.evaluation.branch,
-        evaluations=len(found),
+        evaluations=len(listed),
         metrics=tuple(metrics),
-        lines=lines_of(name, found, metrics, latest.scores.summaries),
+        lines=lines_of(name, listed, metrics, latest.scores.summaries),
         marks=tuple(
-            Mark(one.id, one.saved, one.changed) for one in found[1:] if one.changed
+            Mark(evaluation.id, evaluation.saved, evaluation.changed)
+            for evaluation in listed[1:]
+            if evaluation.changed
         ),
         allow=settings.allow,
         calipers=__version__,
     )
-    due = due_by([one.saved for one in found], settings.every)
+    due = due_by([evaluation.saved for evaluation in listed], settings.every)
     which = settings.which
     if due is not None and which.until is None and _now(which.now) > due:
         answer = replace(answer, missing=due)
     return judged(answer, nights)
 
 
-def _now(given: datetime | None) -> datetime:
+def _now(now: datetime | None) -> datetime:
     """The time to judge by; one without a zone is in UTC."""
-    moment = given or datetime.now(UTC)
+    moment = now or datetime.now(UTC)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
@@ -129,24 +134,27 @@ def judged(answer: Alarm, nights: Sequence[Night]) -> Alarm:
         return answer
     if len(alike) == 1:
         reason = next(different_ways("the latest", latest.scores, *_named(nights[-2])))
-        said = f"The latest evaluation cannot be compared with those before: {reason}"
+        sentence = f"The latest evaluation cannot be compared with those before: {reason}"
         return replace(
-            answer, unchecked=f"{said} Measure as before, or start a new name."
+            answer, unchecked=f"{sentence} Measure as before, or start a new name."
         )
     refuse_weighted(latest.scores, "Alarms")
-    watched = [one for one in _watchable(alike) if one.name in answer.metrics]
-    watched.sort(key=lambda one: answer.metrics.index(one.name))
+    watched = [metric for metric in _watchable(alike) if metric.name in answer.metrics]
+    watched.sort(key=lambda metric: answer.metrics.index(metric.name))
     if not watched:
-        said = f"None of {', '.join(answer.metrics)} can be watched"
+        sentence = f"None of {', '.join(answer.metrics)} can be watched"
         return replace(
-            answer, unchecked=f"{said}: not all have it, or neither way is better."
+            answer, unchecked=f"{sentence}: not all have it, or neither way is better."
         )
-    rows = [_rows(latest, one) for one in alike]
+    rows = [_rows(latest, night) for night in alike]
     level = 1.0 / NIGHTS_A_YEAR / len(watched)
     checks = [_check(alike, rows, facts, answer.allow, level) for facts in watched]
     if checks[0].change is None:
-        said = "The latest evaluation shares no query with those before that asks the same and "
-        return replace(answer, unchecked=f"{said}has the same ground truth.")
+        sentence = (
+            "The latest evaluation shares no query with those before that asks the same "
+            "and "
+        )
+        return replace(answer, unchecked=f"{sentence}has the same ground truth.")
     checks.sort(key=lambda check: ORDER.index(check.standing))
     notes = list(_notes(nights, alike))
     return replace(answer, checks=tuple(checks), notes=tuple(notes))
@@ -188,7 +196,7 @@ def _rows(latest: Night, earlier: Night) -> np.ndarray:
     )
     same_text = pl.col("text").eq_missing(pl.col("text_right"))
     same_truth = pl.col("judgements") == pl.col("judgements_right")
-    prints = [one.scores.fingerprints["ground_truth"] for one in (latest, earlier)]
+    prints = [night.scores.fingerprints["ground_truth"] for night in (latest, earlier)]
     if prints[0] == prints[1]:
         same_truth = pl.lit(value=True)
     same = pl.col("row").is_not_null() & same_text & same_truth.fill_null(value=False)
@@ -209,8 +217,8 @@ def _check(
 ) -> AlarmCheck:
     values: Floats = facts.turn * np.array(
         [
-            np.where(at >= 0, one.scores.of(facts.name)[at], np.nan)
-            for at, one in zip(rows, nights, strict=True)
+            np.where(at >= 0, night.scores.of(facts.name)[at], np.nan)
+            for at, night in zip(rows, nights, strict=True)
         ]
     )
     watched = watch(values, allow, level)
@@ -233,7 +241,7 @@ def _check(
     first = [nights[at].evaluation for at in watched.reference]
     best = None if watched.best is None else nights[watched.best].evaluation.id
     ends = (first[0].saved, first[-1].saved)
-    reference = AlarmReference(tuple(one.id for one in first), best, *ends)
+    reference = AlarmReference(tuple(evaluation.id for evaluation in first), best, *ends)
     period = _period(nights, facts.turn * values[:, known], old, watched, allow)
     if rang:
         period = {

@@ -39,15 +39,15 @@ _LONGEST_SPARK = 20
 _LEAST_RANGE = 0.1
 
 
-def history(found: History) -> Document:
+def history(listed: History) -> Document:
     """The latest result, the table, and what the marks mean."""
-    if not found.evaluations:
-        return Document(_nothing(found), rows=lambda: _history_rows(found))
+    if not listed.evaluations:
+        return Document(_nothing(listed), rows=lambda: _history_rows(listed))
     return Document(
-        _latest(found),
-        blocks=[_table(found)],
-        notes=list(_history_notes(found)),
-        rows=lambda: _history_rows(found),
+        _latest(listed),
+        blocks=[_table(listed)],
+        notes=list(_history_notes(listed)),
+        rows=lambda: _history_rows(listed),
     )
 
 
@@ -113,11 +113,13 @@ def _history_notes(history: History) -> Iterator[Note]:
         yield Note("marks", "* measured with changes that were not committed.")
 
 
-def _latest(found: History) -> str:
+def _latest(listed: History) -> str:
     """The latest evaluation compared with the one before it, as a sentence."""
-    latest, *others = found.evaluations
+    latest, *others = listed.evaluations
     name = named(latest.name)
-    metric = next((metric for metric in found.metrics if mean_text(latest, metric)), None)
+    metric = next(
+        (metric for metric in listed.metrics if mean_text(latest, metric)), None
+    )
     if metric is None:
         return sentence(
             "The latest evaluation is {name.text}, of {when.text} UTC.",
@@ -141,21 +143,25 @@ def _latest(found: History) -> str:
     )
 
 
-def _history_rows(found: History) -> Iterator[dict[str, Any]]:
+def _history_rows(listed: History) -> Iterator[dict[str, Any]]:
     """One row per evaluation at full precision: its metadata and the mean of each metric."""
-    names = dict.fromkeys(name for one in found.evaluations for name in one.summaries)
-    for one in found.evaluations:
-        means = {name: one.summaries.get(name) for name in names}
+    names = dict.fromkeys(
+        name for entry in listed.evaluations for name in entry.summaries
+    )
+    for evaluation in listed.evaluations:
+        means = {name: evaluation.summaries.get(name) for name in names}
         yield {
-            "id": one.id,
-            "name": one.name,
-            "saved": moment(one.saved),
-            "commit": one.commit,
-            "branch": one.branch,
-            "dirty": None if one.dirty is None else str(one.dirty).lower(),
-            "queries": one.queries,
-            "tags": ";".join(f"{name}={value}" for name, value in one.tags.items()),
-            "changed": ";".join(one.changed),
+            "id": evaluation.id,
+            "name": evaluation.name,
+            "saved": moment(evaluation.saved),
+            "commit": evaluation.commit,
+            "branch": evaluation.branch,
+            "dirty": None if evaluation.dirty is None else str(evaluation.dirty).lower(),
+            "queries": evaluation.queries,
+            "tags": ";".join(
+                f"{name}={value}" for name, value in evaluation.tags.items()
+            ),
+            "changed": ";".join(evaluation.changed),
             **{name: mean and mean.mean for name, mean in means.items()},
         }
 
@@ -182,14 +188,14 @@ def _mean(evaluation: Evaluation, metric: str) -> float | None:
     return None if summary is None else summary.mean
 
 
-def mean_text(one: Evaluation, metric: str) -> str:
+def mean_text(evaluation: Evaluation, metric: str) -> str:
     """The mean of a metric as it is printed; empty where it was not measured."""
-    mean = _mean(one, metric)
+    mean = _mean(evaluation, metric)
     return "" if mean is None else number(mean)
 
 
-def _tags(one: Evaluation) -> str:
-    return ", ".join(f"{name}={value}" for name, value in one.tags.items())
+def _tags(evaluation: Evaluation) -> str:
+    return ", ".join(f"{name}={value}" for name, value in evaluation.tags.items())
 
 
 def _bars(points: Sequence[Point], marks: Sequence[Mark]) -> str:
@@ -203,55 +209,59 @@ def _bars(points: Sequence[Point], marks: Sequence[Mark]) -> str:
     return line
 
 
-def shown(found: Shown) -> Document:
+def shown(saved: Shown) -> Document:
     """A saved evaluation: its result, its scores, and its metadata."""
-    scores = scores_document(found.scores)
-    about = [Note("input", line) for line in _about(found.evaluation)]
+    scores = scores_document(saved.scores)
+    about = [Note("input", line) for line in _about(saved.evaluation)]
     return replace(scores, notes=[*about, *scores.notes])
 
 
-def evaluation(found: Evaluation) -> Document:
+def evaluation(saved: Evaluation) -> Document:
     """The metadata of a saved evaluation."""
-    first, *notes = _about(found)
-    return Document(first, notes=notes, rows=lambda: summary_rows(found))
+    first, *notes = _about(saved)
+    return Document(first, notes=notes, rows=lambda: summary_rows(saved))
 
 
-def _about(one: Evaluation) -> list[str]:
+def _about(saved: Evaluation) -> list[str]:
     """The metadata of an evaluation in a line or two."""
-    branch = f" ({one.branch})" if one.branch else ""
-    changed = ", with changes that were not committed" if one.dirty else ""
-    where = f" on commit {one.commit[:10]}{branch}{changed}" if one.commit else ""
-    what = named(f"{one.name} ({one.id})")
-    when = named(f"{one.saved:%Y-%m-%d %H:%M:%S} UTC{where}")
+    branch = f" ({saved.branch})" if saved.branch else ""
+    changed = ", with changes that were not committed" if saved.dirty else ""
+    where = f" on commit {saved.commit[:10]}{branch}{changed}" if saved.commit else ""
+    what = named(f"{saved.name} ({saved.id})")
+    when = named(f"{saved.saved:%Y-%m-%d %H:%M:%S} UTC{where}")
     lines: list[str] = [sentence("{it.text}, saved {when.text}.", it=what, when=when)]
-    if one.tags:
-        lines.append(sentence("Tags: {it.text}.", it=named(_tags(one))))
+    if saved.tags:
+        lines.append(sentence("Tags: {it.text}.", it=named(_tags(saved))))
     return lines
 
 
-def alarm(found: Alarm) -> Document:
+def alarm(watched: Alarm) -> Document:
     """The verdict, a line over time for each metric, and the queries behind a loss."""
-    first, *others = found.claims
-    check = found.checks[0] if found.checks and found.checks[0].claim is first else None
-    said: list[str] = []
-    if check is not None and (one := check.change):
-        moved = one.wins + one.losses and one.p_value is not None
-        p = f" ({p_text(one.p_value or 0.0)})" if moved else ""
+    first, *others = watched.claims
+    check = (
+        watched.checks[0] if watched.checks and watched.checks[0].claim is first else None
+    )
+    sentences: list[str] = []
+    if check is not None and (change := check.change):
+        moved = change.wins + change.losses and change.p_value is not None
+        p = f" ({p_text(change.p_value or 0.0)})" if moved else ""
         fact = Fact(
             about="count",
-            better=one.wins,
-            worse=one.losses,
-            queries=one.n,
-            metric=one.metric,
+            better=change.wins,
+            worse=change.losses,
+            queries=change.n,
+            metric=change.metric,
             text=p.strip() or None,
         )
-        said.append(sentence("{counts}{p}.", counts=counts_of(fact), p=p))
+        sentences.append(sentence("{counts}{p}.", counts=counts_of(fact), p=p))
     if check is not None and check.lost:
         names = ", ".join(
-            query_name(one.query, one.text) for one in check.lost[:SENTENCES]
+            query_name(query.query, query.text) for query in check.lost[:SENTENCES]
         )
-        said.append(sentence("Lost most: {it.text}.", it=named(names)))
-    notes = [Note("doubt", one) for one in (*said, first.next, first.range) if one]
+        sentences.append(sentence("Lost most: {it.text}.", it=named(names)))
+    notes = [
+        Note("doubt", text) for text in (*sentences, first.next, first.range) if text
+    ]
     notes += [
         Note(
             "doubt",
@@ -263,45 +273,50 @@ def alarm(found: Alarm) -> Document:
                 what=" and the ".join(mark.what),
             ),
         )
-        for mark in reversed(found.marks)
+        for mark in reversed(watched.marks)
     ]
-    notes += [Note("counted", line) for line in found.notes]
+    notes += [Note("counted", line) for line in watched.notes]
     # The other metrics are in the table.
-    beside = others[:1] if found.missing is not None else []
+    beside = others[:1] if watched.missing is not None else []
     return Document(
         first.fact,
         first.standing,
         blocks=[
             *([Answers(beside)] if beside else []),
-            _line_table(found),
-            Picture(lambda: trend_chart(found)),
+            _line_table(watched),
+            Picture(lambda: trend_chart(watched)),
         ],
         notes=notes,
-        rows=lambda: _point_rows(found),
+        rows=lambda: _point_rows(watched),
     )
 
 
-def _line_table(found: Alarm) -> Table:
+def _line_table(watched: Alarm) -> Table:
     """Each line with its reference, the latest value, and the change."""
-    checks = {check.metric: check for check in found.checks}
+    checks = {check.metric: check for check in watched.checks}
     rows = []
-    for line in filter(lambda line: line.points, found.lines):
+    for line in filter(lambda line: line.points, watched.lines):
         check = checks.get(line.metric)
         row: list[Cell | str] = ["", number(line.points[-1].mean), "", ""]
-        if check is not None and (one := check.change):
-            now = Cell(number(one.now or 0.0), "worse" if check.rings else None)
-            row = [number(one.before or 0.0), now, f"{one.losses:,}", f"{one.wins:,}"]
-        rows.append((line.metric, *row, _bars(line.points, found.marks)))
+        if check is not None and (change := check.change):
+            now = Cell(number(change.now or 0.0), "worse" if check.rings else None)
+            row = [
+                number(change.before or 0.0),
+                now,
+                f"{change.losses:,}",
+                f"{change.wins:,}",
+            ]
+        rows.append((line.metric, *row, _bars(line.points, watched.marks)))
     numbers = ("reference", "latest", "worse", "better")
     return Table(
         (Column("metric", words=True), *numbers, Column("over time", words=True)), rows
     )
 
 
-def _point_rows(found: Alarm) -> Iterator[dict[str, Any]]:
+def _point_rows(watched: Alarm) -> Iterator[dict[str, Any]]:
     """One row per point, at full precision."""
-    changed = {mark.id: ";".join(mark.what) for mark in found.marks}
-    for line in found.lines:
+    changed = {mark.id: ";".join(mark.what) for mark in watched.marks}
+    for line in watched.lines:
         for point in line.points:
             yield {
                 "metric": line.metric,
@@ -311,16 +326,17 @@ def _point_rows(found: Alarm) -> Iterator[dict[str, Any]]:
             }
 
 
-def trend_chart(found: Alarm, link: str = "") -> Chart:
+def trend_chart(watched: Alarm, link: str = "") -> Chart:
     """Every metric over time with its reference; lines break where something changed.
 
-    ``link`` is the address of an evaluation's page, with {} for its id; every point links there.
+    ``link`` is the address of an evaluation's page, with {} for its id; every point links
+    there.
     """
-    changes = dict.fromkeys(_changed(mark) for mark in found.marks)
+    changes = dict.fromkeys(_changed(mark) for mark in watched.marks)
     legend = [("dashed", "worse", change) for change in changes]
-    panels = [_panel(line, found, link) for line in found.lines]
-    said = printable(found.claims[0].fact, 120).rstrip(".")
-    return Chart(said, panels, f"{said}. Each metric with its interval.", legend=legend)
+    panels = [_panel(line, watched, link) for line in watched.lines]
+    title = printable(watched.claims[0].fact, 120).rstrip(".")
+    return Chart(title, panels, f"{title}. Each metric with its interval.", legend=legend)
 
 
 def _panel(line: Line, trend: Alarm, link: str) -> Panel:
@@ -337,7 +353,9 @@ def _panel(line: Line, trend: Alarm, link: str) -> Panel:
         )
     marks += _reference(line.metric, trend, x)
     # Values on the two sides of a mark are not comparable.
-    for _, group in groupby(points, lambda one: sum(at <= one.saved for at in changed)):
+    for _, group in groupby(
+        points, lambda point: sum(at <= point.saved for at in changed)
+    ):
         part = list(group)
         between = [
             (point.saved.timestamp(), point.low, point.high)
@@ -348,8 +366,8 @@ def _panel(line: Line, trend: Alarm, link: str) -> Panel:
         marks.append(charts.Stroke([(p.saved.timestamp(), p.mean) for p in part]))
     for point in points:
         at = point.saved.timestamp()
-        said = _said(line, point)
-        marks.append(Dot(at, point.mean, said, radius=3.5, link=link.format(point.id)))
+        label = _said(line, point)
+        marks.append(Dot(at, point.mean, label, radius=3.5, link=link.format(point.id)))
     return Panel(x, y, marks, line.metric, ratio=0.3)
 
 
@@ -357,15 +375,15 @@ def _changed(mark: Mark) -> str:
     return f"{' and '.join(mark.what)} changed"
 
 
-def _reference(metric: str, found: Alarm, x: Axis) -> Iterator[charts.Mark]:
+def _reference(metric: str, watched: Alarm, x: Axis) -> Iterator[charts.Mark]:
     """The level that the latest is compared with, drawn from the start of the reference."""
-    for check in found.checks:
+    for check in watched.checks:
         if check.metric == metric and check.reference and check.change:
             level = check.change.before or 0.0
             first = max(x.low, check.reference.oldest.timestamp())
-            said = f"reference {number(level)}"
+            label = f"reference {number(level)}"
             yield charts.Stroke(
-                [(first, level), (x.high, level)], "even", True, 1.5, said
+                [(first, level), (x.high, level)], "even", True, 1.5, label
             )
 
 
@@ -393,8 +411,10 @@ def time_axis(moments: Sequence[datetime]) -> Axis:
         return Axis(0, 1)
     form = (
         "%Y-%m-%d"
-        if len({one.date() for one in known}) == len(known) > 1
+        if len({moment.date() for moment in known}) == len(known) > 1
         else "%Y-%m-%d %H:%M"
     )
-    ticks = [(one.timestamp(), one.strftime(form)) for one in [known[-1], *known[:-1]]]
+    ticks = [
+        (moment.timestamp(), moment.strftime(form)) for moment in [known[-1], *known[:-1]]
+    ]
     return Axis(known[0].timestamp(), known[-1].timestamp(), ticks)

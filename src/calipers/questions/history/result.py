@@ -99,8 +99,8 @@ class AlarmCheck(Plain):
     claim: Claim
     """The change since the reference, in the words of `compare`."""
     change: Difference | None = None
-    """The latest, or the last seven if these raise the alarm, against the reference; None where
-    no query can be compared."""
+    """The latest, or the last seven if these raise the alarm, against the reference; None
+    where no query can be compared."""
     look: Look | None = None
     """Which test raised the alarm; None: no alarm."""
     noisy: bool = False
@@ -159,24 +159,24 @@ class Alarm(Plain, HasRows):
     @property
     def claims(self) -> tuple[Claim, ...]:
         """The claims, most important first."""
-        found = [check.claim for check in self.checks]
+        claims = [check.claim for check in self.checks]
         if self.missing is not None:
             fact = f"No evaluation of {self.name} since {self.saved:%Y-%m-%d %H:%M} UTC."
             further = "Run it again, or say how often it runs: --every 7d"
             # A loss that is still there matters more.
-            found.insert(int(self.raised), Claim("failed", fact, next=further))
+            claims.insert(int(self.raised), Claim("failed", fact, next=further))
         if self.unchecked:
-            found.append(Claim("no clear difference", self.unchecked))
-        if not found:
+            claims.append(Claim("no clear difference", self.unchecked))
+        if not claims:
             fact = f"{self.name} has one evaluation, and nothing to compare it with."
-            found.append(Claim("no clear difference", fact))
-        return tuple(found)
+            claims.append(Claim("no clear difference", fact))
+        return tuple(claims)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values: what ``--json`` prints."""
         claims = [claim.to_dict() for claim in self.claims]
-        said = {"raised": self.raised, "exit_code": self.exit_code, "claims": claims}
-        return {**said, **super().to_dict()}
+        verdict = {"raised": self.raised, "exit_code": self.exit_code, "claims": claims}
+        return {**verdict, **super().to_dict()}
 
 
 def day(moment: datetime, latest: datetime) -> str:

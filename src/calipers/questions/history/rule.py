@@ -41,7 +41,9 @@ def selected(
     which = settings.which
     since, until = span_of(which.since, which.until, which.now)
     if name is not None and name not in (known := names_of(store)):
-        raise unknown_reference(store, f"@{name}", [f"@{one}" for one in known])
+        raise unknown_reference(
+            store, f"@{name}", [f"@{known_name}" for known_name in known]
+        )
     return evaluations(
         store,
         name=name,
@@ -54,12 +56,16 @@ def selected(
 
 def listed(store: Store, name: str | None, settings: "HistorySettings") -> History:
     """The selected evaluations, with the metrics to list."""
-    found = selected(store, name, settings)
+    evaluations = selected(store, name, settings)
     chosen = metric_names(settings.metrics)
     if chosen is None:
-        shown = [metric for one in found for metric in headlines(one.summaries)]
+        shown = [
+            metric
+            for evaluation in evaluations
+            for metric in headlines(evaluation.summaries)
+        ]
         chosen = list(dict.fromkeys(shown))[:_MOST_METRICS]
-    return History(store.place.shown, tuple(found), tuple(chosen), count(store))
+    return History(store.place.shown, tuple(evaluations), tuple(chosen), count(store))
 
 
 def shown(store: Store, reference: str) -> Shown:
@@ -79,18 +85,21 @@ def metric_names(metrics: str | Iterable[str] | None) -> list[str] | None:
     if metrics is None:
         return None
     several = [metrics] if isinstance(metrics, str) else list(metrics)
-    given = [one.strip() for text in several for one in split(text)]
-    return [str(metric) for metric in parse(given)]
+    texts = [word.strip() for text in several for word in split(text)]
+    return [str(metric) for metric in parse(texts)]
 
 
 def lines_of(
-    name: str, found: Sequence[Evaluation], metrics: Sequence[str], latest: Iterable[str]
+    name: str,
+    evaluations: Sequence[Evaluation],
+    metrics: Sequence[str],
+    latest: Iterable[str],
 ) -> tuple[Line, ...]:
     """A line for each metric through evaluations, oldest first.
 
     ``latest`` are the metrics that the latest has, for an error.
     """
-    known = {metric for one in found for metric in one.summaries}
+    known = {metric for evaluation in evaluations for metric in evaluation.summaries}
     for metric in metrics:
         if metric not in known:
             have = list(latest)
@@ -99,25 +108,31 @@ def lines_of(
                 f"{', '.join(have)}.{did_you_mean(metric, have)}"
             )
     return tuple(
-        Line(metric, _points(found, [one.summaries.get(metric) for one in found]))
+        Line(
+            metric,
+            _points(
+                evaluations,
+                [evaluation.summaries.get(metric) for evaluation in evaluations],
+            ),
+        )
         for metric in metrics
     )
 
 
 def _points(
-    found: Sequence[Evaluation], summaries: Iterable[Summary | None]
+    evaluations: Sequence[Evaluation], summaries: Iterable[Summary | None]
 ) -> tuple[Point, ...]:
     """A point for each evaluation that has a mean."""
     return tuple(
         Point(
-            one.id,
-            one.saved,
-            one.commit,
+            evaluation.id,
+            evaluation.saved,
+            evaluation.commit,
             summary.mean,
             summary.interval.low if summary.interval else None,
             summary.interval.high if summary.interval else None,
             summary.n,
         )
-        for one, summary in zip(found, summaries, strict=True)
+        for evaluation, summary in zip(evaluations, summaries, strict=True)
         if summary is not None and summary.mean is not None
     )

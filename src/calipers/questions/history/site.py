@@ -1,7 +1,7 @@
 """A history as a static site: lines over time, a page for each evaluation, a badge.
 
-Every file gets its name when it is whole, and the index comes last, so that no link of it leads
-nowhere. Nothing is loaded from elsewhere, so any host of files serves it.
+Every file gets its name when it is whole, and the index comes last, so that no link of it
+leads nowhere. Nothing is loaded from elsewhere, so any host of files serves it.
 """
 
 from collections.abc import Mapping
@@ -55,8 +55,8 @@ def write_site(history: History, folder: str | Path, settings: HistorySettings) 
     store = open_store(settings.store)
     place = Path(folder)
     names: dict[str, list[Evaluation]] = {}
-    for one in history.evaluations:
-        names.setdefault(one.name, []).append(one)
+    for evaluation in history.evaluations:
+        names.setdefault(evaluation.name, []).append(evaluation)
     watched = HistoryAlarmSettings(
         which=settings.which, metrics=settings.metrics, store=settings.store
     )
@@ -75,18 +75,18 @@ def write_site(history: History, folder: str | Path, settings: HistorySettings) 
             f"{place} cannot be made: {error.strerror}; name a folder."
         ) from error
     for listed in names.values():
-        for one, before in zip(listed, [*listed[1:], None], strict=True):
-            trend = trends[one.name] if one is listed[0] else None
-            with commands_about(one.short):
-                page = _evaluation(store, one, before, trend)
-            _write(place / PAGES / f"{one.id}.html", page)
+        for evaluation, before in zip(listed, [*listed[1:], None], strict=True):
+            trend = trends[evaluation.name] if evaluation is listed[0] else None
+            with commands_about(evaluation.short):
+                page = _evaluation(store, evaluation, before, trend)
+            _write(place / PAGES / f"{evaluation.id}.html", page)
     badge = badge_of(next(iter(trends.values())))
     _write(place / "badge.svg", badge_svg(badge))
     _write(place / "badge.json", msgspec.json.encode(badge).decode())
     with commands_about(None):
         parts = [_part(history, trends[name], listed) for name, listed in names.items()]
-    made = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
-    view = {"title": "Retrieval over time", "parts": parts, "made": made}
+    written_at = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
+    view = {"title": "Retrieval over time", "parts": parts, "made": written_at}
     _write(place / "index.html", fill("site.html.j2", **view))
     pages = plural(len(history.evaluations), "evaluation")
     return f"{pages} written to {place / 'index.html'}, with badge.svg and badge.json."
@@ -106,15 +106,15 @@ def _part(history: History, trend: Alarm, listed: list[Evaluation]) -> dict[str,
     ]
     rows = [
         {
-            "link": f"{PAGES}/{one.id}.html",
-            "saved": f"{one.saved:%Y-%m-%d %H:%M}",
-            "commit": (one.commit or "")[:7],
-            "branch": clean(one.branch or ""),
-            "queries": f"{one.queries:,}",
-            "means": [mean_text(one, metric) for metric in metrics],
-            "changed": " and ".join(one.changed),
+            "link": f"{PAGES}/{evaluation.id}.html",
+            "saved": f"{evaluation.saved:%Y-%m-%d %H:%M}",
+            "commit": (evaluation.commit or "")[:7],
+            "branch": clean(evaluation.branch or ""),
+            "queries": f"{evaluation.queries:,}",
+            "means": [mean_text(evaluation, metric) for metric in metrics],
+            "changed": " and ".join(evaluation.changed),
         }
-        for one in listed
+        for evaluation in listed
     ]
     return {
         "name": clean(trend.name),
@@ -129,8 +129,8 @@ def _evaluation(
 ) -> str:
     """The report of a saved evaluation, below its comparison with the one before.
 
-    ``trend`` is given for the newest: it is compared with what the alarm compares it with, so that
-    its page, the index and the badge say the same.
+    ``trend`` is given for the newest: it is compared with what the alarm compares it
+    with, so that its page, the index and the badge say the same.
     """
     scores = load_scores(store, evaluation)
     above = ""
@@ -147,9 +147,9 @@ def _evaluation(
         except StoreAway:
             raise
         except InvalidInput as error:
-            said = [Note("doubt", str(error))]
+            notes = [Note("doubt", str(error))]
             compared = Document(
-                "These two cannot be compared.", "no clear difference", notes=said
+                "These two cannot be compared.", "no clear difference", notes=notes
             )
         above = for_page(compared, name=f"Compared with the one before, {_when(before)}")
     browse = open_saved(
@@ -171,8 +171,8 @@ def _when(evaluation: Evaluation) -> str:
 def badge_of(trend: Alarm) -> dict[str, Any]:
     """The leading metric of the latest evaluation, as the endpoint of shields.io wants it.
 
-    It is red where the alarm rings, and grey where nothing could be compared, or where a metric
-    fell by more than is allowed on too few queries for an alarm.
+    It is red where the alarm rings, and grey where nothing could be compared, or where a
+    metric fell by more than is allowed on too few queries for an alarm.
     """
     points = trend.lines[0].points if trend.lines else ()
     colour = "brightgreen" if trend.checks else "lightgrey"

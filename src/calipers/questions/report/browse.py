@@ -43,12 +43,12 @@ MOST_VALUES = 50
 
 def tag_values(scores: Scores) -> dict[str, list[str]]:
     """The values of each tag that has few enough to filter by."""
-    found = {}
+    by_tag = {}
     for name, tag in scores.tags.items():
         values = tag.drop_nulls().cast(pl.String).unique().sort().to_list()
         if 1 < len(values) <= MOST_VALUES:
-            found[name] = values
-    return found
+            by_tag[name] = values
+    return by_tag
 
 
 def with_tags(scores: Scores, slices: Mapping[str, str]) -> pl.Series:
@@ -111,13 +111,17 @@ class Browse:
     def _deepest(self) -> dict[str, MetricFacts]:
         """The saved metric with the largest cut-off, by kind of metric."""
         ordered = sorted(self.scores.metrics, key=lambda metric: metric.k or 0)
-        return {one.kind: one for one in ordered}
+        return {metric.kind: metric for metric in ordered}
 
     @cached_property
     def k(self) -> int:
         """The cut-off for misses: that of recall, or else the largest."""
         recall = self._deepest.get("recall")
-        known = [one.k for one in ([recall] if recall else self.scores.metrics) if one.k]
+        known = [
+            metric.k
+            for metric in ([recall] if recall else self.scores.metrics)
+            if metric.k
+        ]
         return max(known, default=DEFAULT_K)
 
     @cached_property
@@ -162,13 +166,13 @@ class Browse:
         lost = self.explain().by_query.filter(
             pl.col("query").is_in(pl.Series(queries).implode())
         )
-        means = {one.name: one.means for one in REASONS}
-        found: dict[str, list[str]] = {}
+        means = {reason_kind.name: reason_kind.means for reason_kind in REASONS}
+        by_query: dict[str, list[str]] = {}
         for query, reason in (
             lost.select("query", "reason").unique(maintain_order=True).iter_rows()
         ):
-            found.setdefault(query, []).append(means[reason])
-        return {query: "; ".join(reasons) for query, reasons in found.items()}
+            by_query.setdefault(query, []).append(means[reason])
+        return {query: "; ".join(reasons) for query, reasons in by_query.items()}
 
     @cached_property
     def table(self) -> pl.DataFrame:
@@ -299,14 +303,15 @@ class Browse:
 
     def row_of(self, query: str) -> int | None:
         """The row of a query id, or None."""
-        found = self.table.filter(pl.col("query") == query)["row"]
-        return int(found[0]) if len(found) else None
+        rows = self.table.filter(pl.col("query") == query)["row"]
+        return int(rows[0]) if len(rows) else None
 
     def row(self, at: int) -> QueryRow:
         """The query in a row."""
         if not 0 <= at < self.table.height:
             raise InvalidInput(
-                f"There is no query number {at}; the evaluation has {self.table.height}, from 0."
+                f"There is no query number {at}; the evaluation has {self.table.height}, "
+                "from 0."
             )
         [found] = self._rows(self.table[at : at + 1])
         return found
@@ -316,15 +321,15 @@ def lost_because(
     systems: Mapping[str, Browse], rows: Iterable[ContrastRow]
 ) -> dict[str, str]:
     """Why queries of a comparison that got worse miss their targets, in words by query."""
-    said: dict[str, list[str]] = {}
+    by_query: dict[str, list[str]] = {}
     for system, browse in systems.items():
         lost = [row.query for row in rows if system in row.worse]
         if not lost or browse.pair is None:
             continue
         whose = f"{clean(system)}: " if len(systems) > 2 else ""
         for query, reason in browse.why(lost).items():
-            said.setdefault(query, []).append(whose + reason)
-    return {query: ". ".join(reasons) for query, reasons in said.items()}
+            by_query.setdefault(query, []).append(whose + reason)
+    return {query: ". ".join(reasons) for query, reasons in by_query.items()}
 
 
 def open_saved(store: Store, evaluation: Evaluation, scores: Scores) -> Browse:
@@ -362,9 +367,9 @@ def rank_table(
 ) -> pl.DataFrame:
     """The first ``depth`` results of the ``wanted`` queries (default: all in the ground truth).
 
-    Columns: ``query`` (its code), ``rank``, the columns of the result, ``targets`` (the numbers
-    of the targets it contains), ``grade`` (the highest of them) and ``state``: relevant, not
-    relevant (judged so), repeated (already ranked higher) or unjudged.
+    Columns: ``query`` (its code), ``rank``, the columns of the result, ``targets`` (the
+    numbers of the targets it contains), ``grade`` (the highest of them) and ``state``:
+    relevant, not relevant (judged so), repeated (already ranked higher) or unjudged.
     """
     matches = pair.matches
     rel = pair.rel

@@ -55,8 +55,8 @@ class Sealed(Plain, ShowsItself):
     whole: str | None
     """The file that still contains all queries; None if they came from memory."""
     confirms: float | None
-    """About the smallest gain in hit rate that one look confirms with 80% power, if one query in
-    ten changes by chance; None where even the largest would often be missed."""
+    """About the smallest gain in hit rate that one look confirms with 80% power, if one
+    query in ten changes by chance; None where even the largest would often be missed."""
 
 
 def seal_queries(
@@ -71,23 +71,25 @@ def seal_queries(
     """Split a ground truth by clusters, and write both parts with their ledger."""
     check_number("The share to seal", share, above=0, below=1, such_as=0.4)
     check_number("The number of looks", looks, whole=True, least=1)
-    said = Columns.of(columns)
-    found = load(ground_truth, "ground_truth", said).ground_truth
+    column_names = Columns.of(columns)
+    truth = load(ground_truth, "ground_truth", column_names).ground_truth
     places = _places(ground_truth, output)
-    said.check_used()
-    if found is None or not found.n_queries:
+    column_names.check_used()
+    if truth is None or not truth.n_queries:
         raise InvalidInput(
             "There is no ground truth to seal; name a file that holds one."
         )
-    _check_new(found, places)
-    units = _units(found, cluster)
+    _check_new(truth, places)
+    units = _units(truth, cluster)
     mask = choose(units, share)
     sealed = len(np.unique(units[mask]))
     _check_enough(sealed, len(np.unique(units)), cluster, per_look(looks))
-    parts = {"open": found.only(pl.Series(~mask)), "sealed": found.only(pl.Series(mask))}
-    about = {name: SealedPart(one.n_queries, content(one)) for name, one in parts.items()}
+    parts = {"open": truth.only(pl.Series(~mask)), "sealed": truth.only(pl.Series(mask))}
+    about = {
+        name: SealedPart(part.n_queries, content(part)) for name, part in parts.items()
+    }
     header = Seal(
-        seal=fingerprint_settings([content(found), about["sealed"].fingerprint])[:16],
+        seal=fingerprint_settings([content(truth), about["sealed"].fingerprint])[:16],
         made=moment(datetime.now(UTC)),
         calipers=__version__,
         looks=looks,
@@ -99,7 +101,7 @@ def seal_queries(
     # The smallest gain that this many units confirm, if one in ten changes by chance.
     gain = visible_difference(_BY_CHANCE, sealed, alpha=per_look(looks)).difference
     return Sealed(
-        {one: str(path) for one, path in places.items()},
+        {part: str(path) for part, path in places.items()},
         **about,
         looks=looks,
         cluster=cluster,
@@ -127,22 +129,23 @@ def _places(value: Any, output: str | os.PathLike[str] | None) -> dict[str, Path
         stem = source.with_name(own)
     else:
         raise InvalidInput(
-            "A ground truth that is no file says nothing of where to write its parts; say it with "
-            "output (-o)."
+            "A ground truth that is no file says nothing of where to write its parts; "
+            "say it with output (-o)."
         )
-    found = {part: stem.with_name(f"{stem.name}.{part}.jsonl") for part in PARTS}
+    places = {part: stem.with_name(f"{stem.name}.{part}.jsonl") for part in PARTS}
     if is_file:
-        # The budget belongs to the queries: the ledger stays beside them, wherever the parts go.
-        # It has their name, so that `confirm` finds it where all are in one folder.
-        found["ledger"] = source.with_name(f"{stem.name}.ledger.jsonl")
-    for path in found.values():
+        # The budget belongs to the queries: the ledger stays beside them, wherever the
+        # parts go. It has their name, so that `confirm` finds it where all are in one
+        # folder.
+        places["ledger"] = source.with_name(f"{stem.name}.ledger.jsonl")
+    for path in places.values():
         check_place(path)
         if path.exists():
             raise InvalidInput(
-                f"{path} is there already; queries are sealed once, as their looks would be "
-                "forgotten. Seal queries that nobody has sealed."
+                f"{path} is there already; queries are sealed once, as their looks would "
+                "be forgotten. Seal queries that nobody has sealed."
             )
-    return found
+    return places
 
 
 def _check_new(truth: GroundTruth, places: Mapping[str, Path]) -> None:
@@ -158,8 +161,8 @@ def _check_new(truth: GroundTruth, places: Mapping[str, Path]) -> None:
             if again:
                 raise InvalidInput(
                     f"{plural(again, 'query is', 'queries are')} sealed already, with "
-                    f"{plural(known.left, 'look')} left in {path}; ask those (`calipers confirm "
-                    "OLD NEW`), or seal queries that nobody has sealed."
+                    f"{plural(known.left, 'look')} left in {path}; ask those (`calipers "
+                    "confirm OLD NEW`), or seal queries that nobody has sealed."
                 )
 
 
@@ -181,16 +184,16 @@ _PLAIN = (
 
 def _units(truth: GroundTruth, cluster: str | None) -> Ints:
     """The unit of each query: its cluster, or else the queries with the same text."""
-    found = clusters_of(truth.tags, cluster, truth.n_queries)
-    if found is None:
-        found = (
+    clusters = clusters_of(truth.tags, cluster, truth.n_queries)
+    if clusters is None:
+        clusters = (
             truth.queries.select(_PLAIN)
             .to_series()
             .rank("dense")
             .to_numpy()
             .astype(np.int64)
         )
-    return np.unique(found, return_inverse=True)[1].astype(np.int64)
+    return np.unique(clusters, return_inverse=True)[1].astype(np.int64)
 
 
 def choose(units: Ints, share: float, seed: int = 0) -> Bools:
@@ -205,8 +208,8 @@ def choose(units: Ints, share: float, seed: int = 0) -> Bools:
     chosen = np.zeros(len(sizes), dtype=np.bool_)
     # A unit is sealed where most of it lies within the share.
     chosen[order] = ends - sizes[order] / 2 < share * len(units)
-    found: Bools = chosen[units]
-    return found
+    is_chosen: Bools = chosen[units]
+    return is_chosen
 
 
 def _check_enough(sealed: int, units: int, cluster: str | None, level: float) -> None:
@@ -215,9 +218,9 @@ def _check_enough(sealed: int, units: int, cluster: str | None, level: float) ->
     what = "queries" if cluster is None else "clusters"
     if sealed < fewest or sealed == units:
         raise InvalidInput(
-            f"{sealed} of {units} {what} would be sealed, which can confirm nothing; at least "
-            f"{fewest} are needed beside some that stay open. Give more {what}, another share or "
-            "fewer looks."
+            f"{sealed} of {units} {what} would be sealed, which can confirm nothing; at "
+            f"least {fewest} are needed beside some that stay open. Give more {what}, "
+            "another share or fewer looks."
         )
 
 
@@ -282,8 +285,8 @@ def document(sealed: Sealed) -> Document:
             Note(
                 "input",
                 sentence(
-                    "{it.count:look|looks} at an error of {it.value:.2g%} each, all written to "
-                    "{ledger.text}: keep it.",
+                    "{it.count:look|looks} at an error of {it.value:.2g%} each, all "
+                    "written to {ledger.text}: keep it.",
                     it=looks,
                     ledger=named(ledger),
                 ),

@@ -1,13 +1,14 @@
 """The score floor: results with a lower score are better not returned.
 
-A floor is chosen by fixed-sequence testing: from the lowest floor upwards, each gets a one-sided
-test of whether it keeps what was asked for, and the last before the first failure is chosen. The
-chance that this floor keeps less is then at most one minus the confidence, however many floors
-were tested. The test is Chernoff's bound for means of values between 0 and 1, which holds for any
-distribution and any number of queries.
+A floor is chosen by fixed-sequence testing: from the lowest floor upwards, each gets a
+one-sided test of whether it keeps what was asked for, and the last before the first
+failure is chosen. The chance that this floor keeps less is then at most one minus the
+confidence, however many floors were tested. The test is Chernoff's bound for means of
+values between 0 and 1, which holds for any distribution and any number of queries.
 
-That is the safe floor. The best guess is the highest that loses at most half of the allowed loss in
-these queries; it comes with its bound for new queries, and how many detect a loss.
+That is the safe floor. The best guess is the highest that loses at most half of the
+allowed loss in these queries; it comes with its bound for new queries, and how many
+detect a loss.
 """
 
 import math
@@ -54,7 +55,8 @@ class FloorPoint:
     recall: float | None
     """The mean recall of the queries that have an answer."""
     kept: float | None
-    """The share of what is found without a floor that is still found; mean over queries."""
+    """The share of what is found without a floor that is still found; mean over
+    queries."""
     wrongly_answered: float | None
     """The share of queries without an answer for which something is returned."""
     wrongly_refused: float | None
@@ -81,8 +83,8 @@ class Floor(Plain, HasRows):
     guess_keeps: float | None
     """The lower confidence bound of what the guess keeps on queries like these."""
     takes: QueriesToDetect | None
-    """How many queries detect that more is lost than allowed; None where the guess is safe, or
-    where too few queries lost anything to tell."""
+    """How many queries detect that more is lost than allowed; None where the guess is
+    safe, or where too few queries lost anything to tell."""
     chosen: FloorPoint | None
     """The safe floor: the highest that passed the test; None: return everything."""
     claim: Claim
@@ -98,7 +100,8 @@ class FloorEvidence:
     """The number of targets per query; 0: no answer exists."""
     target_query: Ints
     target_score: Floats
-    """The best score of a result that contains the target; minus infinity if none does."""
+    """The best score of a result that contains the target; minus infinity if none
+    does."""
     result_query: Ints
     result_score: Floats
     useful: Bools
@@ -159,7 +162,8 @@ def gather(pair: Matched, k: int, cluster: str | None = None) -> FloorEvidence:
         np.maximum.at(best, held[held >= 0], scores[held >= 0])
     if not parts:
         raise InvalidInput(
-            "A floor is a score, and not every result has one; give every result a 'score'."
+            "A floor is a score, and not every result has one; give every result a "
+            "'score'."
         )
     check_direction(rises, falls)
     code, score, useful = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -243,8 +247,8 @@ def find_floor(
     answerable = evidence.wanted > 0
     if not answerable.any():
         raise InvalidInput(
-            "No query of the ground truth has an answer, so there is nothing that a floor could "
-            "keep; label some queries that have one."
+            "No query of the ground truth has an answer, so there is nothing that a "
+            "floor could keep; label some queries that have one."
         )
     floors = candidates(evidence)
     chosen = choose(evidence, floors, least, confidence)
@@ -264,7 +268,10 @@ def find_floor(
             [row] = paired_rows([1.0 - evidence.kept(guess)], evidence.clusters)
             takes = queries_to_detect(row, 1.0 - least)
     some = np.unique(np.linspace(0, floors.size - 1, SHOWN).round().astype(int))
-    shown = {*floors[some].tolist(), *(one for one in (chosen, guess) if one is not None)}
+    shown = {
+        *floors[some].tolist(),
+        *(floor for floor in (chosen, guess) if floor is not None),
+    }
     floor = Floor(
         k=k,
         least=least,
@@ -277,7 +284,7 @@ def find_floor(
         takes=takes,
         chosen=None if chosen is None else point(evidence, chosen),
         claim=Claim(None, ""),
-        points=tuple(point(evidence, one) for one in sorted(shown)),
+        points=tuple(point(evidence, floor) for floor in sorted(shown)),
         notes=(),
     )
     return replace(floor, claim=_claim(floor, n), notes=tuple(_notes(floor, n)))
@@ -330,7 +337,8 @@ def _mean(values: Floats | Bools) -> float | None:
 def _claim(floor: Floor, n: int) -> Claim:
     """What the best guess keeps in ``n`` queries, its bound on new ones, and what is safe.
 
-    ``found`` is a result without a claim. It has no standing: a choice of a floor is no verdict.
+    ``found`` is a result without a claim. It has no standing: a choice of a floor is no
+    verdict.
     """
     without = floor.without
     guess = floor.guess
@@ -357,7 +365,8 @@ def _claim(floor: Floor, n: int) -> Claim:
             ),
             None,
             sentence(
-                "Ask for less than {it.value:g}, or return everything: nothing is lost then.",
+                "Ask for less than {it.value:g}, or return everything: nothing is lost "
+                "then.",
                 it=asked,
             ),
         )
@@ -372,10 +381,16 @@ def _claim(floor: Floor, n: int) -> Claim:
     before = without.wrongly_answered
     after = guess.wrongly_answered
     if before is not None and after is not None and after >= before:
-        nothing = "It refuses no query that has no answer: such a floor costs and does not help."
+        nothing = (
+            "It refuses no query that has no answer: such a floor costs and does not "
+            "help."
+        )
         return Claim(None, fact, possible, Sentence(nothing))
     if safe is not None and safe.floor == guess.floor:
-        sure = "It keeps at least {it.value} of what is found on new queries ({level.value:g%})."
+        sure = (
+            "It keeps at least {it.value} of what is found on new queries "
+            "({level.value:g%})."
+        )
         return Claim(None, fact, sentence(sure, it=bound, level=level))
     return Claim(
         None,
@@ -403,7 +418,8 @@ def _floor_fact(floor: Floor, guess: FloorPoint, here: Fact, among: str) -> Sent
     return joined(
         fact,
         sentence(
-            "{it.value:.0%} of those without an answer are answered, {it.before:.0%} without it",
+            "{it.value:.0%} of those without an answer are answered, {it.before:.0%} "
+            "without it",
             it=wrongly,
         ),
         by="; ",
@@ -413,7 +429,8 @@ def _floor_fact(floor: Floor, guess: FloorPoint, here: Fact, among: str) -> Sent
 def _until(floor: Floor, n: int) -> Sentence:
     """What a loss takes, and what is safe until more queries are there."""
     takes = floor.takes.sentence if floor.takes and floor.takes.high > n else None
-    # Returning everything is safe for recall only: queries without an answer get one, too.
+    # Returning everything is safe for recall only: queries without an answer get one,
+    # too.
     until = "Until more queries are there, only returning everything loses nothing."
     if floor.chosen is not None:
         safe = Fact(about="choice", value=floor.chosen.floor, text="safe floor")
@@ -432,21 +449,21 @@ def _notes(floor: Floor, n: int) -> Iterator[str]:
     needed = math.ceil(math.log(1 - floor.confidence) / math.log(floor.least))
     if floor.chosen is None and n < needed:
         yield sentence(
-            "No floor can be promised: {it.count} queries say too little, and at least {it.of} are "
-            "needed to keep {sure}.",
+            "No floor can be promised: {it.count} queries say too little, and at least "
+            "{it.of} are needed to keep {sure}.",
             it=Fact(about="takes", count=n, of=needed, text="queries"),
             sure=sure,
         )
     elif floor.chosen is None:
         yield sentence(
-            "No floor can be promised: it cannot keep {sure}: even the lowest loses too much for "
-            "so few queries.",
+            "No floor can be promised: it cannot keep {sure}: even the lowest loses too "
+            "much for so few queries.",
             sure=sure,
         )
     if not floor.unanswerable:
         yield (
-            "Every query has an answer, so how often a question without one would be answered is "
-            "not known; add queries with an empty ground truth."
+            "Every query has an answer, so how often a question without one would be "
+            "answered is not known; add queries with an empty ground truth."
         )
 
 
@@ -465,12 +482,12 @@ def document(found: Floor) -> Document:
     """The floor to use, and a table of floors."""
     advised = (found.chosen and found.chosen.floor, found.guess and found.guess.floor)
     rows: list[Cells] = []
-    for one in (found.without, *found.points):
-        floor, *values = astuple(one)
+    for point in (found.without, *found.points):
+        floor, *values = astuple(point)
         name = "none" if floor is None else f"{floor:.4g}"
         taken = floor is not None and floor in advised
         rows.append((Cell(name, strong=taken), *map(_value, values)))
-    heads = [Column(one, spare=one in ("kept", "results")) for one in COLUMNS]
+    heads = [Column(column, spare=column in ("kept", "results")) for column in COLUMNS]
     return of_claim(
         found.claim,
         *(Note("doubt", note) for note in found.notes),

@@ -37,19 +37,22 @@ class RecallAdvice:
 
     claim: Claim
     best_guess: int
-    """The smallest k that loses at most half of the margin in these queries, or the safe k."""
+    """The smallest k that loses at most half of the margin in these queries, or the safe
+    k."""
     best_guess_recall: float
     best_guess_loss: float
     """Recall at the largest k minus recall at the best guess."""
     best_guess_bound: float
     """The upper confidence bound of the best guess's loss on queries like these."""
     takes: QueriesToDetect | None
-    """How many queries detect a loss of the margin; None where the guess is safe, or where too few
-    queries lost anything to tell."""
+    """How many queries detect a loss of the margin; None where the guess is safe, or
+    where too few queries lost anything to tell."""
     fewest: int
-    """With fewer queries no k below the largest is safe, even if none of them loses anything."""
+    """With fewer queries no k below the largest is safe, even if none of them loses
+    anything."""
     safe_k: int
-    """The smallest k that is shown to lose at most the margin; the largest where none is."""
+    """The smallest k that is shown to lose at most the margin; the largest where none
+    is."""
     safe_recall: float
     safe_bound: float
     """The upper confidence bound of the safe k's loss on queries like these."""
@@ -69,7 +72,9 @@ class RecallAdvice:
     def says(self) -> str:
         """The claim in one paragraph."""
         further = (self.claim.range, self.claim.next)
-        return " ".join([self.claim.fact, *(one for one in further if one)])
+        return " ".join(
+            [self.claim.fact, *(sentence for sentence in further if sentence)]
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
