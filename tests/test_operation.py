@@ -190,3 +190,8 @@ def test_what_is_no_path_is_refused_as_a_file_of_labels() -> None:
             calipers.labels_export(paths)
         with pytest.raises(InvalidInput, match="give its path as a text"):
             calipers.labels_traces(paths)
+
+
+def test_a_second_value_without_a_name_is_told_what_to_name():
+    with pytest.raises(TypeError, match=r"only data without a name, and 2 were given; .* run=…"):
+        calipers.evaluate({"q": ["a"]}, {"q": ["a"]})

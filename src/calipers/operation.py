@@ -10,7 +10,7 @@ checker.
 import re
 import types
 from collections import abc
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from functools import cache, wraps
 from inspect import Parameter, Signature, cleandoc, signature, unwrap
@@ -161,6 +161,8 @@ def takes_keywords(function: F) -> F:
         known = arguments(function)
         if not known.keys() >= keywords.keys():
             raise _unknown(name, sorted(keywords.keys() - known), sorted(known))
+        if len(args) > len(_in_place(function)):
+            raise _too_many(name, len(args), _in_place(function), known)
 
         def converted(keyword: str, value: Any) -> Any:
             return convert(known[keyword], value, f"The argument {keyword} of {name}")
@@ -188,10 +190,8 @@ def takes_keywords(function: F) -> F:
             members = arguments_of(kind).keys()
             values = {keyword: named.pop(keyword) for keyword in members & named.keys()}
             named["settings"] = build(kind, values)
-        # Python itself reports too many arguments.
-        args = (*(value for _, value in placed), *args[len(placed) :])
         try:
-            return function(*args, **named)
+            return function(*(value for _, value in placed), **named)
         except CalipersError:
             raise
         except BaseException as error:
@@ -203,6 +203,19 @@ def takes_keywords(function: F) -> F:
     checked.__signature__ = _plain_signature(function)  # type: ignore[attr-defined]
     checked.__doc__ = _with_keywords(function)
     return checked  # type: ignore[return-value]
+
+
+def _too_many(
+    name: str, count: int, in_place: Sequence[str], known: Collection[str]
+) -> UnknownArgument:
+    """The error for more values without a name than have a place."""
+    places = f"only {', '.join(in_place)}" if in_place else "no argument"
+    fix = "name the others"
+    if {"run", "ground_truth"} <= {*known}:
+        fix = "name the others, such as run=… and ground_truth=…"
+    return UnknownArgument(
+        f"{name} takes {places} without a name, and {count} were given; {fix}."
+    )
 
 
 @cache
