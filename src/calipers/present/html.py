@@ -19,7 +19,7 @@ from calipers.model.document import (
 )
 from calipers.present.drawing import in_notebook, on_page
 from calipers.present.escape import clean
-from calipers.present.terminal import in_python
+from calipers.present.terminal import with_keywords
 from calipers.words import plural, whole_commands
 
 NOTEBOOK = """<style>
@@ -35,8 +35,8 @@ NOTEBOOK = """<style>
 
 def for_notebook(document: Document) -> str:
     """Render the document for a notebook, with its charts."""
-    notes = [one._replace(text=in_python(one.text)) for one in in_order(document.notes)]
-    inner = heading_html(document, "p") + _body(document, notes, notebook=True)
+    shown = with_keywords(document)
+    inner = heading_html(shown, "p") + _body(shown, shown.notes, notebook=True)
     return f'<div class="calipers">{NOTEBOOK}{inner}</div>'
 
 

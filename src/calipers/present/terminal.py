@@ -3,6 +3,7 @@
 import io
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from rich.cells import cell_len, set_cell_size
@@ -68,12 +69,20 @@ class PythonConsole(Console):
 _OPTION = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)")
 
 
+_ALONE = re.compile(r"--([a-z]+(?:-[a-z]+)*) ([^\s`-][^\s`]*)")
+"""An option and its value, and nothing else."""
+
+
 def in_python(text: str) -> str:
     """Replace options by Python keywords: --when-tied is when_tied; commands stay as typed.
 
     >>> in_python("Give --rel, or run `calipers eval --rel 2`. More: --explain")
     'Give rel, or run `calipers eval --rel 2`. More: .explain()'
+    >>> in_python("--map-ids prefix=idx2:")
+    'map_ids="prefix=idx2:"'
     """
+    if (alone := _ALONE.fullmatch(text)) is not None:
+        return f'{alone[1].replace("-", "_")}="{alone[2]}"'
     parts = (
         text.replace("--explain", ".explain()")
         .replace("--as csv", ".to_polars()")
@@ -83,6 +92,33 @@ def in_python(text: str) -> str:
         _OPTION.sub(lambda found: found[1].replace("-", "_"), part) for part in parts[::2]
     )
     return "`".join(parts)
+
+
+def with_keywords(document: Document) -> Document:
+    """The document as Python says it: with keywords in place of options."""
+    return replace(
+        document,
+        sentence=in_python(document.sentence),
+        blocks=[_block_with_keywords(block) for block in document.blocks],
+        notes=[
+            note._replace(text=in_python(note.text)) for note in in_order(document.notes)
+        ],
+    )
+
+
+def _block_with_keywords(block: Block) -> Block:
+    if isinstance(block, Table):
+        rows = [[_cell_with_keywords(cell) for cell in row] for row in block.rows]
+        return replace(block, rows=rows, more=in_python(block.more))
+    if isinstance(block, Lines):
+        return replace(block, lines=[in_python(line) for line in block.lines])
+    return block
+
+
+def _cell_with_keywords(cell: Cell | str) -> Cell | str:
+    if isinstance(cell, str):
+        return in_python(cell)
+    return replace(cell, text=in_python(cell.text))
 
 
 def as_text(document: Document, *, explain: bool = False) -> str:

@@ -20,7 +20,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.engines.scoring import cutoffs, score
+from calipers.engines.scoring import compute, cutoffs, score
 from calipers.errors import InvalidInput, check_number
 from calipers.measures import Metric, parse
 from calipers.model.arrays import Floats
@@ -85,8 +85,15 @@ def sweep_over_k(
             advice = advise_recall(
                 ks, scores.values, margin, confidence, clusters_in(scores)
             )
+            # The order is judged by whole lists, whichever k are looked at.
+            everywhere = _recall_at(pair, usual_cutoffs(depth)) if k else at_every_k
             turned = reverse_claim(
-                pair, at_every_k, scores.values, confidence, clusters_in(scores)
+                pair,
+                everywhere,
+                compute(pair.matches, everywhere, pair.policy) if k else scores.values,
+                confidence,
+                clusters_in(scores),
+                ks,
             )
             if advice is not None and turned is not None:
                 advice = replace(advice, claim=turned)
@@ -140,6 +147,11 @@ def _by_stem(
         stem: tuple(metric.with_rel(pair.rel) for metric in several)
         for stem, several in chosen.items()
     }
+
+
+def _recall_at(pair: Matched, ks: Sequence[int]) -> tuple[Metric, ...]:
+    """Recall at every one of some k."""
+    return tuple(metric.with_rel(pair.rel) for metric in parse(["recall"], ks))
 
 
 EVERY_K_UP_TO = 100

@@ -27,12 +27,14 @@ def reverse_claim(
     recall: Floats,
     confidence: float,
     clusters: ArrayLike | None = None,
+    shown: Sequence[int] = (),
 ) -> Claim | None:
     """That the lists are in reverse order, where they surely are; None where they are not.
 
     ``recall`` has a row for each query and a column for each of the ``metrics``, recall at a
-    rising k. A list in a random order gains nothing on average when it is turned round, so the
-    paired test of the gain is a test against chance, too.
+    rising k; at one of the k ``shown`` it is said, if it can be seen there. A list in a random
+    order gains nothing on average when it is turned round, so the paired test of the gain is a
+    test against chance, too.
     """
     turned = _turned(pair.matches)
     if not _may_gain(pair, turned):
@@ -48,8 +50,9 @@ def reverse_claim(
     # The k at which the two orders are furthest apart shows it best; the smallest of several.
     before_means = [exact_mean(column) for column in recall[known].T]
     after_means = [exact_mean(column) for column in after[known].T]
-    apart = np.subtract(after_means, before_means)
-    at = int(np.argmax(apart.round(12)))
+    apart = np.subtract(after_means, before_means).round(12)
+    in_table = np.array([metric.k in shown for metric in metrics]) & (apart >= LEAST)
+    at = int(np.argmax(np.where(in_table, apart, -1.0) if in_table.any() else apart))
     better, worse = apart_at(recall[known, at], after[known, at])
     fact = Fact(
         about="difference",
