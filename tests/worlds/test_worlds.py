@@ -3,6 +3,7 @@
 # mypy: disable-error-code="arg-type,index"
 
 import json
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,55 @@ def test_lists_that_are_sorted_backwards_are_no_matter_of_k() -> None:
     assert text.startswith("k is not the problem: the lists are in reverse order.")
     assert "Turned round, recall@1 is 1.000, not 0.000." in text
     assert "may still grow" not in text
+
+
+@pytest.mark.parametrize("ks", ["1", "3", "1,3", "2,5,8"])
+@pytest.mark.parametrize("n", [12, 40])
+def test_a_reverse_order_is_seen_below_the_k_that_are_asked_for(ks: str, n: int) -> None:
+    asked = tuple(Question(f"q{at}", (f"t{at}",)) for at in range(n))
+    lists = {
+        one.id: [f"x{at}-{rank}" for rank in range(20 - at % 8)] + [f"t{at}"]
+        for at, one in enumerate(asked)
+    }
+    lists = {
+        name: [*some, *(f"y{name}{at}" for at in range(21 - len(some)))]
+        for name, some in lists.items()
+    }
+    text = said(World("reversed", asked, {"a": lists}), f"sweep a.jsonl -k {ks}")
+    assert text.startswith("k is not the problem: the lists are in reverse order.")
+    assert "etrieve more" not in text
+
+
+def test_distances_that_rise_are_as_they_were_said_to_be() -> None:
+    asked = tuple(Question(f"q{at}", (f"t{at}",)) for at in range(4))
+    lists = {one.id: [*one.targets, "x", "y"] for one in asked}
+    scores = {one.id: [0.1, 0.2, 0.3] for one in asked}
+    world = World("distances", asked, {"a": lists}, scores)
+    assert "rise along the list" in said(world, "eval a.jsonl --explain")
+    for line in ("eval", "diagnose"):
+        text = said(world, f"{line} a.jsonl --distance score --explain")
+        assert "rise along" not in text
+
+
+def test_an_audit_has_no_standing_on_any_face() -> None:
+    with inside(hits({"a": [1, 0] * 20})):
+        assert json.loads(typed("audit truth.jsonl --json").out)["claim"]["standing"] is None
+
+
+def test_precision_divides_by_k_where_lists_end_early() -> None:
+    world = hits({"a": [1, 0] * 20})
+    text = said(world, "eval a.jsonl -m precision,recall -k 10")
+    assert "Lists end at 3 results; precision@10 still divides by 10." in text
+    assert "Lists end" not in said(world, "eval a.jsonl -m recall -k 10")
+
+
+def test_a_notebook_names_keywords_and_no_options() -> None:
+    with inside(sorted_backwards(_Fixed(), 30)):
+        for found in (calipers.diagnose("a.jsonl"), calipers.sweep("a.jsonl")):
+            shown = [found._repr_html_(), found.explain()]
+            for text in shown:
+                outside = re.sub(r"`calipers [^`]*`|<code>.*?</code>|<style>.*?</style>", "", text)
+                assert not re.search(r"(?<![\w-])--[a-z]", outside), text
 
 
 def test_what_is_found_whole_cannot_grow() -> None:

@@ -21,7 +21,7 @@ from calipers.io.tables.columns import Columns
 from calipers.io.tables.scan import from_other_library, in_memory
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset, Role
-from calipers.model.run import Run
+from calipers.model.run import RISING, Run
 from calipers.shell import join_words
 
 ARGUMENT: dict[Role, str] = {"ground_truth": "ground_truth", "run": "run", "both": "data"}
@@ -150,11 +150,22 @@ def load(
     said = Columns() if columns is None else columns
     try:
         found = _read(value, role, said, room or MemoryBudget())
+        if "distance" in said.named:
+            found = _of_distances(found)
         return found if sealed else not_sealed(found, role, value)
     except InvalidInput as error:
         if vain := said.said_in_vain():
             raise type(error)(f"{error}{vain}") from None
         raise
+
+
+def _of_distances(dataset: Dataset) -> Dataset:
+    """The data without the note that scores rise: the user said that they are distances."""
+    run = dataset.run
+    if run is None or not any(RISING in note for note in run.notes):
+        return dataset
+    notes = tuple(note for note in run.notes if RISING not in note)
+    return replace(dataset, run=replace(run, notes=notes))
 
 
 def not_sealed(dataset: Dataset, role: Role, value: Any) -> Dataset:

@@ -17,6 +17,7 @@ from calipers.model.arrays import (
     as_series,
     table_of_ours,
 )
+from calipers.model.fact import Fact, named, sentence
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.policy import Ties
 from calipers.model.ranking import (
@@ -374,15 +375,24 @@ def rising_queries(results: pl.DataFrame) -> pl.Series:
     return results.filter(rises.fill_null(False))["query"].unique(maintain_order=True)
 
 
+RISING = "rise along the list, such as"
+"""Words of the note on scores that rise."""
+
+
 def notes_on_rising(rising: pl.Series) -> tuple[str, ...]:
     """A note about these queries, or an empty list."""
     if not len(rising):
         return ()
-    queries = "1 query rise" if len(rising) == 1 else f"{len(rising):,} queries rise"
     return (
-        f"The scores of {queries} along the list, such as those of {rising[0]!r:.60}: the order of "
-        "the list counts, not the scores. Where they are distances that is right; else sort the "
-        "lists, or give a mapping of item to score.",
+        sentence(
+            "The scores of {it.count:query|queries} "
+            + RISING
+            + " those of {first.text}: the "
+            "order of the list counts, not the scores. Where they are distances that is right; "
+            "else sort the lists, or give a mapping of item to score.",
+            it=Fact(about="count", count=len(rising), text="rising scores"),
+            first=named(f"{rising[0]!r:.60}"),
+        ),
     )
 
 

@@ -129,7 +129,7 @@ def found_in(make, n, seed=1):
 def test_a_healthy_set_has_no_finding(name, n):
     health, named = found_in(HEALTHY[name], n)
     assert named == set()
-    assert health.claim.standing == ("passed" if n > 100 else "no clear difference")
+    assert health.claim.standing is None  # nothing is tested, so nothing has a sign
 
 
 @pytest.mark.parametrize("name", FAULTS)
@@ -138,11 +138,11 @@ def test_what_is_planted_is_found(name, n):
     make, planted = FAULTS[name]
     health, named = found_in(make, n)
     assert named == planted
-    assert health.claim.standing in ("failed", "no clear difference")
+    assert health.claim.standing is None
 
 
 def test_copied_questions_are_not_called_fit():
     health, _ = found_in(first_words, 120)
     assert health.claim.line == (
-        "✗ Plain word matching finds 100% in the first 5: this set cannot rank retrievers."
+        "Plain word matching finds 100% in the first 5: this set cannot rank retrievers."
     )

@@ -23,7 +23,7 @@ from calipers.match.choose import as_quotes
 from calipers.match.pair import match_pair
 from calipers.measures import parse
 from calipers.model.arrays import Floats
-from calipers.model.claim import Claim, Standing, cannot_show
+from calipers.model.claim import Claim, cannot_show
 from calipers.model.fact import Fact, Sentence, joined, sentence
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.health import DistantQuestion, Health, HealthFinding
@@ -217,19 +217,17 @@ def _claim(health: Health) -> Claim:
     )
     matched, left = _by_words(facts.get("word_matching"))
     parts: list[str | None] = [joined(matched, left, by="; ") if matched else None]
-    standing: Standing = "no clear difference" if health.fails("warning") else "passed"
     first = _gravest(health)
     if first is not None:
         parts.insert(0, joined(fact, ".", by=""))
-        is_error = first.severity == "error"
         is_easy = first.kind is catalogue.WORD_MATCHING
-        standing = "failed" if is_error or is_easy else standing
         fact = _fact(first)
         if is_easy and matched:
             fact = joined(matched, "this set cannot rank retrievers", by=": ")
             parts[1] = left
     likely = joined(*parts)
-    return Claim(standing, joined(fact, ".", by=""), likely or None, _next(health, first))
+    # Nothing is tested here, and a sign is a verdict.
+    return Claim(None, joined(fact, ".", by=""), likely or None, _next(health, first))
 
 
 def _by_words(words: dict[str, Any] | None) -> tuple[Sentence | None, Sentence | None]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calipers.model.arrays import Bools
-from calipers.model.fact import Fact, Sentence
+from calipers.model.fact import Fact, Sentence, named, sentence
 from calipers.model.matched import EMPTY, FAILED, MISSING
 from calipers.model.scores import Scores
 from calipers.model.slicing import MOST_SLICES, auto_cuts, cut
@@ -169,28 +169,33 @@ def _slice(scores: Scores, row: Slice) -> Group:
         "slice",
         f"{printable(chosen, 20)}",
         which,
-        Sentence(
-            f"Queries with {printable(row.by, 20)} = {printable(row.value, 20)} fail: "
-            f"{row.metric} is {number(row.mean or 0.0)} on {row.n:,}, {number(row.rest or 0.0)} "
-            "on the rest.",
-            [
-                Fact(
-                    about="slice",
-                    slice=chosen,
-                    metric=row.metric,
-                    value=row.mean,
-                    before=row.rest,
-                    difference=row.difference,
-                    queries=row.n,
-                    direction="worse",
-                    sure=True,
-                ),
-                Fact(about="name", text=chosen),
-            ],
+        sentence(
+            "Queries with {whose.text} fail: {it.metric} is {it.value} on {it.queries}, "
+            "{it.before} on the rest.",
+            whose=named(_whose(row)),
+            it=Fact(
+                about="slice",
+                slice=chosen,
+                metric=row.metric,
+                value=row.mean or 0.0,
+                before=row.rest or 0.0,
+                difference=row.difference,
+                queries=row.n,
+                direction="worse",
+                sure=True,
+            ),
         ),
         "like the rest",
         f"Why: `calipers misses --where {shlex.quote(chosen)}`",
     )
+
+
+def _whose(row: Slice) -> str:
+    """What the queries of a slice have, in words: a value that names itself stands alone."""
+    value = printable(row.value, 20)
+    if row.by in ("targets", "length"):
+        return value
+    return f"{printable(row.by, 20)} = {value}"
 
 
 def _recall(seen: Seen, which: Bools) -> float:
