@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
@@ -220,8 +220,7 @@ def test_many_queries_and_rows_beside_few_changes():
     assert found[1].adjusted == pytest.approx(0.031, abs=0.004)
 
 
-# The same cases each time: among thousands of drawn ones, one is known in which order still counts.
-@settings(derandomize=True)
+@example(214041843, "hits")  # two rows that a third tells apart only by its signs
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["permuted", "hits", "parts"]))
 def test_the_order_of_rows_and_queries_and_the_sign_change_no_adjusted_p(seed, kind):
     """Rows that change as many queries by as much once got the draws of their place."""

@@ -71,8 +71,9 @@ def _numbers(one: Mapping[str, Any]) -> Iterator[str]:
     ]
     tokens = NUMBER.findall(text)
     shares = [float(token.removesuffix("%")) for token in tokens if token.endswith("%")]
-    # Shares of a whole are rounded so that they sum to it.
-    room = 1.0 if sum(shares) == 100 else 0.5
+    # Shares of a whole are rounded so that they sum to it, in every sentence of an answer.
+    is_share = any("of" in fact and "value" in fact for fact in one["facts"])
+    room = 1.0 if is_share or sum(shares) == 100 else 0.5
     for token in tokens:
         if not any(_is_shown(token, value, room) for value in known):
             yield f"{token!r} is no fact of {one['text']!r}"

@@ -150,7 +150,43 @@ def row_order(table: Floats) -> Ints:
             np.where(sizes > 0.0, sizes + 2.0 * (1 + units) * sizes.max(), 0.0), axis=1
         )
         codes = _ranked(marks, codes)
+    for _ in range(_ROUNDS):
+        tied = _told_apart_by_signs(table, codes)
+        if tied is None:
+            break
+        codes = tied
     return np.argsort(codes, kind="stable")
+
+
+MOST_COMPARED = 4_000_000
+"""With more cells than this, rows that are alike but for signs keep the order they came in."""
+
+
+def _told_apart_by_signs(table: Floats, codes: Ints) -> Ints | None:
+    """Further places of rows that share one: by which rows agree with them in each unit.
+
+    Two rows may change as much as each other wherever a third does, and yet only one of
+    them in its direction. None where nothing is told apart any more.
+    """
+    _, first, counts = np.unique(codes, return_inverse=True, return_counts=True)
+    alike = np.flatnonzero(counts[first.ravel()] > 1)
+    if not alike.size or alike.size * table.size > MOST_COMPARED:
+        return None
+    values = table.round(9)
+    width = 2.0 * float(np.abs(values).max(initial=0.0)) + 1.0
+    keys = []
+    for row in alike:
+        # What every row did in a unit, seen from this one: with its sign, or against it.
+        seen = values * np.sign(values[row]) + width * (1.0 + codes[:, None])
+        keys.append(np.sort(seen[:, values[row] != 0.0], axis=0).T)
+    units = _ranked(np.concatenate(keys), np.zeros(sum(map(len, keys))))
+    ends = np.cumsum([len(key) for key in keys])
+    longest = max(map(len, keys))
+    marks = np.full((len(codes), longest), -1.0)
+    for row, part in zip(alike, np.split(units, ends[:-1]), strict=True):
+        marks[row, : len(part)] = np.sort(part)
+    further = _ranked(marks, codes)
+    return further if len(np.unique(further)) > len(counts) else None
 
 
 def _ranked(table: Floats, first: Ints | Floats) -> Ints:
