@@ -76,12 +76,11 @@ def test_a_form_needs_no_more_than_its_module(monkeypatch, tmp_path):
         tmp_path,
         "import msgspec\n"
         "from calipers.io.format import EachRow\n"
-        "from calipers.io.records.records import Record\n"
         "class Row(msgspec.Struct):\n    asked: str\n    seen: list[str]\n"
         "class Beacon(EachRow):\n"
         "    name, title, row, known_by = 'beacon', 'beacons', Row, ({'asked', 'seen'},)\n"
         "    def record(self, row, at):\n"
-        "        return Record(row.asked, retrieved=row.seen)\n",
+        "        return {'query': row.asked, 'retrieved': row.seen}\n",
         "beacon.py",
     )
     monkeypatch.setattr(forms, "__path__", [*forms.__path__, str(tmp_path)])

@@ -19,6 +19,7 @@ import polars as pl
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.probe import Probe
 from calipers.io.records.entries import Remarks
+from calipers.io.records.explode import build_records
 from calipers.io.records.json_files import (
     BROKEN,
     RawRecords,
@@ -26,12 +27,7 @@ from calipers.io.records.json_files import (
     explain_mismatch,
     opened,
 )
-from calipers.io.records.records import (
-    At,
-    Place,
-    Record,
-    build,
-)
+from calipers.io.records.schema import At, JsonRecord, Place, PlainRecord
 from calipers.io.tables.cells import TAG, cell_value, in_order
 from calipers.io.tables.scan import InputTable, explained
 from calipers.model.ground_truth import GroundTruth
@@ -133,7 +129,7 @@ def wrong_format(probe: Probe, title: str) -> InvalidInput:
 
 def dataset_of(
     file_format: Format,
-    records: Iterator[Record],
+    records: Iterator[PlainRecord | JsonRecord],
     place: Place,
     probe: Probe,
     notes: Iterable[str] = (),
@@ -143,9 +139,11 @@ def dataset_of(
 
     ``proposal`` has the options that name a missing part, where a field may be it.
     """
-    made = build(records, place, probe.name, probe.name, file_format.fields, probe.room)
-    truth = made.ground_truth
-    run = made.run
+    dataset = build_records(
+        records, place, probe.name, probe.name, file_format.fields, probe.room
+    )
+    truth = dataset.ground_truth
+    run = dataset.run
     if truth is not None and run is not None:
         only = file_format.judges_results or are_the_judged(truth, run)
         truth = replace(truth, only_returned=only)
@@ -218,8 +216,8 @@ class RowFormat(Format):
         return any(own <= keys for own in self.known_by)
 
     @abstractmethod
-    def records(self, rows: Rows) -> Iterator[Record]:
-        """Yield the records made from all rows."""
+    def records(self, rows: Rows) -> Iterator[PlainRecord | JsonRecord]:
+        """Yield the records made from all rows, each with the fields of our JSON."""
 
     def resolved(self, row: Any, at: At) -> Any:
         """Rename the fields of a row to the format's; an unknown one that may matter is refused."""
@@ -260,10 +258,10 @@ class EachRow(RowFormat):
     one_each = True
 
     @abstractmethod
-    def record(self, row: Any, at: At) -> Record:
-        """Convert a row to a record."""
+    def record(self, row: Any, at: At) -> PlainRecord | JsonRecord:
+        """Convert a row to a record with the fields of our JSON."""
 
-    def records(self, rows: Rows) -> Iterator[Record]:
+    def records(self, rows: Rows) -> Iterator[PlainRecord | JsonRecord]:
         """Yield the records, row by row."""
         for at, row in rows:
             yield self.record(row, at)
@@ -280,7 +278,7 @@ class WholeFormat(Format):
         return any(own <= first.keys() for own in self.known_by)
 
     @abstractmethod
-    def records(self, whole: Any, place: PathPlace) -> Iterator[tuple[str, Record]]:
+    def records(self, whole: Any, place: PathPlace) -> Iterator[tuple[str, PlainRecord]]:
         """Yield the records with their places; ``place`` turns a path into one."""
 
     def detect(self, probe: Probe) -> bool:
@@ -310,7 +308,7 @@ class WholeFormat(Format):
             ) from None
         places: list[str] = []
 
-        def records() -> Iterator[Record]:
+        def records() -> Iterator[PlainRecord]:
             for place, record in self.records(whole, lambda path: f"{name} {path}"):
                 places.append(place)
                 yield record

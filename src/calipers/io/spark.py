@@ -16,17 +16,18 @@ from typing import Any, cast
 import polars as pl
 
 from calipers.errors import CalipersError, InvalidInput, Unclear
+from calipers.io.build import ResultRows, check_ranked, part_of_truth
 from calipers.io.files.open import Source
 from calipers.io.files.probe import Probe
 from calipers.io.formats.table import read_long
 from calipers.io.registry import read_probe
-from calipers.io.tables.cells import cast_columns, check_ranks
+from calipers.io.tables.cells import cast_columns
 from calipers.io.tables.columns import Columns
 from calipers.io.tables.propose import settled
 from calipers.io.tables.resolve import no_column, resolve_fields
 from calipers.io.tables.scan import in_memory
 from calipers.io.tables.usual_names import IDENTITIES
-from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction
+from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
 from calipers.model.matched import Dataset, Role
 from calipers.model.policy import Ties
 from calipers.model.ranking import Order
@@ -288,14 +289,14 @@ class ResultReader:
         made = cast_columns(
             rows.select(self.columns), RUN_SCHEMA, where, 0, called=self.called
         )
-        check_direction(made, where)
-        check_ranks(made, where)
+        check_ranked(made, where)
         return made
 
     def run(self, rows: pl.DataFrame) -> Run:
         """A run from the rows of some whole queries."""
-        made = Run.from_frame(self.checked(rows), order=self.order, ties=self.ties)
-        return replace(made, is_grouped=True)
+        return ResultRows(
+            self.checked(rows), order=self.order, ties=self.ties, is_grouped=True
+        ).run()
 
 
 @dataclass(frozen=True, eq=False)
@@ -452,4 +453,4 @@ def _block(
     page = queries.select("query", pl.lit(None, pl.String).alias("text"))
     codes = queries[CODE].to_numpy()
     rows = targets[ROW].to_numpy()
-    return Block(GroundTruth(whole, page), codes, rows, run)
+    return Block(part_of_truth(whole, page), codes, rows, run)

@@ -176,9 +176,9 @@ def labels_traces(
         (Path(path).name.split(".")[0], Probe(Source(Path(path))))
         for path in _listed(files)
     ]
-    records = ((name, record) for name, file in opened for record in read_traces(file))
+    calls = ((name, call) for name, file in opened for call in read_traces(file))
     clicks = read_behaviour(file for _, file in opened)
-    return sample_traces(records, settings.n, settings.seed, clicks)
+    return sample_traces(calls, settings.n, settings.seed, clicks)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,9 +11,9 @@ import msgspec
 from calipers.errors import InvalidInput
 from calipers.io.files.open import Source
 from calipers.io.files.probe import Probe
-from calipers.io.formats.ours import Asked, question_and_id
 from calipers.io.load import load
 from calipers.io.records.json_files import decoded, raw_records
+from calipers.io.records.schema import Asked, question_and_id
 from calipers.io.tables.columns import Columns
 from calipers.io.tables.usual_names import IDENTITIES, renaming
 from calipers.live.adapters.base import Question

@@ -9,7 +9,8 @@ from pathlib import Path
 import msgspec
 
 from calipers.errors import RetrieverFailed, check_number
-from calipers.io.records.records import Record, build
+from calipers.io.records.explode import build_records
+from calipers.io.records.schema import JsonRecord
 from calipers.io.tables.columns import Columns
 from calipers.live.adapters.base import Question, Retriever
 from calipers.live.adapters.recognise import as_retriever
@@ -24,7 +25,7 @@ from calipers.words import plural
 
 K = 20
 """Results that are asked for unless somebody says."""
-_record = msgspec.json.Decoder(Record).decode
+_record = msgspec.json.Decoder(JsonRecord).decode
 
 
 def retrieve_to_run(
@@ -73,8 +74,8 @@ def retrieve_to_run(
     return LiveRun(**{**about, "name": name, "asked_for": k}, report=report)
 
 
-def _built(records: list[Record], retriever: str) -> Run:
-    run = build(records, lambda number: f"results[{number}]", "results").run
+def _built(records: list[JsonRecord], retriever: str) -> Run:
+    run = build_records(records, lambda number: f"results[{number}]", "results").run
     if run is None:
         raise RetrieverFailed(f"{retriever} gave no results.")
     return run

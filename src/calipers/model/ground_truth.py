@@ -1,6 +1,6 @@
 """What should be found."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
@@ -113,24 +113,6 @@ class GroundTruth(Picklable):
         """A copy with values of the properties below that are already known."""
         vars(self).update(facts)
         return self
-
-    def forbidding(
-        self, tables: Sequence[pl.DataFrame], excluded: Sequence[pl.DataFrame] = ()
-    ) -> Self:
-        """A copy with forbidden and excluded items; an empty table changes nothing."""
-        filled = [table for table in tables if table.height]
-        aside = [table for table in excluded if table.height]
-        if not filled and not aside:
-            return self
-        return replace(
-            self,
-            forbidden=pl.concat(filled).unique(maintain_order=True)
-            if filled
-            else self.forbidden,
-            excluded=pl.concat(aside).unique(maintain_order=True)
-            if aside
-            else self.excluded,
-        )
 
     def only(self, chosen: pl.Series) -> Self:
         """The chosen queries, with all that is known of them."""

@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
+from calipers.io.build import TargetRows, build
 from calipers.io.files.write import opened
 from calipers.io.format import Format, Output
-from calipers.io.records.records import Record, Target, build
 from calipers.measures import metric
 from calipers.measures.views import Found
 from calipers.model.arrays import Floats
@@ -35,8 +36,8 @@ class Arrows(Format):
         del role
         lines = probe.source.read().decode().splitlines()[1:]
         pairs = [line.split(" -> ") for line in lines]
-        records = [Record(query, ground_truth=[Target(id=item)]) for query, item in pairs]
-        return build(records, lambda i: f"{probe.name}:{i + 2}", self.title)
+        targets = pl.DataFrame(pairs, schema=["query", "item"], orient="row")
+        return build(self.title, TargetRows(targets, lambda row: f"{probe.name}:{row + 2}"))
 
     def write(
         self, output: Output, parts: Iterable[Dataset], path: Path, remarks: Any

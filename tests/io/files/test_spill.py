@@ -19,8 +19,7 @@ from calipers.io.files import spill
 from calipers.io.files.spill import ScratchFile
 from calipers.io.formats import table
 from calipers.io.load import load
-from calipers.io.records import gather
-from calipers.io.records import records as records_module
+from calipers.io.records import explode, gather
 from calipers.io.records.gather import MemoryBudget
 from calipers.model.run import Run
 
@@ -71,7 +70,7 @@ def records(draw: st.DrawFn) -> list[dict[str, Any]]:
 def bounded(most: int = 100, many: int = 10**6) -> Iterator[None]:
     """Nearly everything goes to disk, or comes from memory, a few rows at a time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(records_module, "RESULTS", 3)
+        patch.setattr(explode, "RESULTS", 3)
         patch.setattr(gather, "_ROWS_AT_ONCE", 4)
         patch.setattr(gather, "_MANY", many)
         patch.setattr(gather, "_ALWAYS", 0)
@@ -204,7 +203,7 @@ def test_a_full_disk_is_a_sentence_and_nothing_is_left(lines, tmp_path, small_fi
 
 def test_the_memory_reaches_the_records(lines, monkeypatch):
     seen = []
-    monkeypatch.setattr(records_module, "RESULTS", 3)
+    monkeypatch.setattr(explode, "RESULTS", 3)
     monkeypatch.setattr(gather, "_ALWAYS", 0)
     monkeypatch.setattr(gather.MemoryBudget, "is_full", property(lambda room: True))
     really_open = spill._open

@@ -6,7 +6,7 @@ from calipers import evaluate
 from calipers.errors import InvalidInput
 from calipers.io.load import load
 from calipers.io.records.fields import resolve_record
-from calipers.io.records.records import Record, Result, Target
+from calipers.io.records.schema import JsonRecord, JsonResult, JsonTarget
 from calipers.live.questions import read_questions
 from tests.io.formats.expect import put
 
@@ -44,9 +44,9 @@ def test_a_wrong_type_beside_an_unknown_field_keeps_its_path(tmp_path):
         evaluate(path)
 
 
-@pytest.mark.parametrize("kind", [Record, Result, Target])
+@pytest.mark.parametrize("kind", [JsonRecord, JsonResult, JsonTarget])
 def test_no_field_of_ours_is_taken_for_another(kind):
-    part = {Record: None, Result: "retrieved", Target: "ground_truth"}[kind]
+    part = {JsonRecord: None, JsonResult: "retrieved", JsonTarget: "ground_truth"}[kind]
     for name in kind.__struct_fields__:
         record = {part: [{name: "1"}]} if part else {name: "1"}
         resolved = resolve_record(record, lambda: "$")

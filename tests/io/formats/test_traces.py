@@ -59,8 +59,8 @@ def test_several_calls_in_a_trace_are_numbered_as_they_began(kind, tmp_path):
     ]
     path = put(tmp_path, "trace.jsonl", spans)
     assert calls(path) == CALLS
-    (record,) = read_traces(path)
-    assert record.query == "Who owns it?"
+    (call,) = read_traces(path)
+    assert call.question == "Who owns it?"
 
 
 def test_spans_hold_the_spans_below_them_and_messages_ask(tmp_path):

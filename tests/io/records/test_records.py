@@ -9,7 +9,7 @@ import pytest
 import calipers
 from calipers.errors import InvalidInput
 from calipers.io.load import load
-from calipers.io.records import records as records_module
+from calipers.io.records import explode
 
 TRUTH = {"a": 2, "b": 0}
 FORMS: dict[str, Any] = {
@@ -106,7 +106,7 @@ def test_a_chunk_more_or_less_changes_nothing(monkeypatch: pytest.MonkeyPatch) -
         for i in range(10)
     ]
     whole = calipers.evaluate(data)
-    monkeypatch.setattr(records_module, "CHUNK", 3)
+    monkeypatch.setattr(explode, "CHUNK", 3)
     pieces = calipers.evaluate(data)
     assert whole.to_dict() == pieces.to_dict()
 

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 import calipers
 from calipers.errors import InvalidInput
+from calipers.io.formats.traces import RetrieverCall
 from calipers.io.formats.ubi import Behaviour, Search
-from calipers.io.records.records import Record, Result
 from calipers.questions.begin.traces import grades_by_clicks, sample_traces
 from tests.command import calipers_command
 from tests.io.formats.expect import FIXTURES
 
 
-def record(query, *ids, **tags):
-    return Record(query, retrieved=[Result(id=one) for one in ids], tags=tags or None)
+def call(query, *ids):
+    return RetrieverCall(query, tuple({"id": one} for one in ids))
 
 
 QUESTIONS = ["Who?", "who?", " Who? ", "When?", "Where is it?"]
@@ -31,7 +31,7 @@ QUESTIONS = ["Who?", "who?", " Who? ", "When?", "Where is it?"]
     st.integers(1, 4),
 )
 def test_each_question_once_and_as_many_as_asked_for(made, n):
-    records = [("file", record(query, *ids)) for query, ids in made]
+    records = [("file", call(query, *ids)) for query, ids in made]
     every = sample_traces(records)
     keys = {query.strip().lower() for query, _ in made}
     assert (every.traces, every.unique, len(every.questions)) == (len(made), len(keys), len(keys))

@@ -56,7 +56,7 @@ def test_the_sentences_say_it(tmp_path):
 
 def test_a_file_is_read_in_portions(tmp_path, monkeypatch):
     """Portions of two queries: nothing is lost between them, and mistakes are still found."""
-    monkeypatch.setattr("calipers.io.records.records.CHUNK", 2)
+    monkeypatch.setattr("calipers.io.records.explode.CHUNK", 2)
     rows = [
         {"query": f"q{i}", "retrieved": [{"id": "a", "score": i}], "ground_truth": ["a"]}
         for i in range(5)
@@ -82,7 +82,7 @@ def test_a_file_is_read_in_portions(tmp_path, monkeypatch):
 def test_a_mistake_in_a_later_portion_leaves_nothing_half_written(
     tmp_path, monkeypatch, last, said
 ):
-    monkeypatch.setattr("calipers.io.records.records.CHUNK", 2)
+    monkeypatch.setattr("calipers.io.records.explode.CHUNK", 2)
     rows = [{"query": f"q{i}", "retrieved": ["a"]} for i in range(3)]
     path, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in [*rows, last]))

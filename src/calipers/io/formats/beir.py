@@ -12,7 +12,7 @@ from calipers.io.files.probe import Probe
 from calipers.io.format import Format
 from calipers.io.formats.table import read_long
 from calipers.io.records.json_files import BROKEN, explain_mismatch
-from calipers.io.records.records import Id
+from calipers.io.records.schema import Id
 from calipers.model.matched import Dataset, Role
 from calipers.names import BEIR_JUDGEMENTS
 

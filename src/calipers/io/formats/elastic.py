@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 
 from calipers.io.format import PathPlace, WholeFormat
-from calipers.io.formats.ours import record_from
+from calipers.io.records.fields import resolve_record
 from calipers.io.records.json_files import is_list_of_objects, opened
-from calipers.io.records.records import Record
+from calipers.io.records.schema import PlainRecord
 
 SEARCHED = ("query", "query_string", "value")
 """Keys of the query language that hold the search text."""
@@ -59,13 +59,15 @@ class RankEval(WholeFormat):
         value = first.get("requests")
         return is_list_of_objects(value) or ("metric" in first and opened(value) == [])
 
-    def records(self, whole: Requests, place: PathPlace) -> Iterator[tuple[str, Record]]:
+    def records(
+        self, whole: Requests, place: PathPlace
+    ) -> Iterator[tuple[str, PlainRecord]]:
         """Every query with its ratings."""
         for i, one in enumerate(whole.requests):
             at = place(f"$.requests[{i}]")
             text = wording(one.get("request")) or wording(one.get("params"))
             row = {"id": one.get("id"), "query": text, "ground_truth": one.get("ratings")}
-            yield at, record_from(row, partial(str, at))
+            yield at, resolve_record(row, partial(str, at))
 
 
 class JudgementList(msgspec.Struct):
@@ -88,9 +90,9 @@ class OpenSearchJudgements(WholeFormat):
 
     def records(
         self, whole: JudgementList, place: PathPlace
-    ) -> Iterator[tuple[str, Record]]:
+    ) -> Iterator[tuple[str, PlainRecord]]:
         """Yield every query with its ratings."""
         for i, one in enumerate(whole.judgmentRatings):
             at = place(f"$.judgmentRatings[{i}]")
             row = {"query": one.get("query"), "ground_truth": one.get("ratings")}
-            yield at, record_from(row, partial(str, at))
+            yield at, resolve_record(row, partial(str, at))

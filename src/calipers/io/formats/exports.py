@@ -21,6 +21,7 @@ from calipers.io.format import Format, read_records
 from calipers.io.formats.mapping import read_mapping
 from calipers.io.formats.ours import Ours
 from calipers.io.records.documents import is_number
+from calipers.io.records.explode import SAME_QUERY
 from calipers.io.records.json_files import MOST_COLUMNS, RawRecords, first_object, opened
 from calipers.io.records.layout import (
     Layout,
@@ -35,7 +36,6 @@ from calipers.io.records.layout import (
     with_open_texts,
 )
 from calipers.io.records.rankings import are_rankings
-from calipers.io.records.records import SAME_QUERY
 from calipers.io.tables.cells import cell_value
 from calipers.io.tables.scan import InputTable, explained
 from calipers.io.tables.usual_names import renaming

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from functools import cache
 from itertools import chain, repeat
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.io.build import ResultRows, TargetLists, TargetRows, build
 from calipers.io.files.probe import Probe
 from calipers.io.format import Format, read_records, wrong_format
 from calipers.io.formats.ours import Ours
@@ -17,9 +17,8 @@ from calipers.io.records import json_files
 from calipers.io.records.documents import finite, is_answer, is_document
 from calipers.io.tables.usual_names import is_long
 from calipers.model.arrays import Floats, Ints, plain_floats
-from calipers.model.ground_truth import WAYS, GroundTruth
 from calipers.model.matched import Dataset, Role
-from calipers.model.run import MOST_RESULTS, SAMPLE, Run, Scored
+from calipers.model.run import MOST_RESULTS, SAMPLE, Scored
 from calipers.text import are_texts
 
 # The usual ones first: the check for any mapping is slower.
@@ -120,20 +119,21 @@ def read_mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset:
 
 
 def _ground_truth(value: Mapping[Any, Any], name: str) -> Dataset:
-    if (plain := _graded(value)) is not None:
-        return Dataset(ground_truth=plain, kind=name)
+    """The ground truth in a mapping."""
+    plain = _plain_targets(value)
+    if plain is not None:
+        return build(name, plain)
     queries = _ids(value, name)
     frame = _flatten(value, queries, name, "grade", default=1.0)
 
     def where(row: int) -> str:
         return f"{name}[{frame['query'][row]!r}][{frame['item'][row]!r}]"
 
-    truth = GroundTruth.from_targets(frame, queries=queries.to_frame(), where=where)
-    return Dataset(ground_truth=truth, kind=name)
+    return build(name, TargetRows(frame, where, queries.to_frame()))
 
 
-def _graded(value: Mapping[Any, Any]) -> GroundTruth | None:
-    """The ground truth from plain mappings of text to number, without building a table yet.
+def _plain_targets(value: Mapping[Any, Any]) -> TargetLists | None:
+    """The targets in plain mappings of text to number, without building a table yet.
 
     None if it is not plain or has errors, which building a table reports.
     """
@@ -146,29 +146,7 @@ def _graded(value: Mapping[Any, Any]) -> GroundTruth | None:
     if not are_texts(names, ids) or "" in map(str.strip, ids):
         return None
     grades = _plain_numbers(list(numbers))
-    if grades is None:
-        return None
-    lengths = _lengths(groups)
-    codes = np.repeat(np.arange(lengths.size), lengths)
-
-    @cache
-    def table() -> GroundTruth:
-        queries = pl.Series("query", names, dtype=pl.String)
-        columns = {"query": queries[codes], "item": pl.Series(ids, dtype=pl.String)}
-        targets = pl.DataFrame({**columns, "grade": grades})
-        return GroundTruth.from_targets(targets, queries=queries.to_frame())
-
-    return GroundTruth(lambda: table().targets, lambda: table().queries).knowing(
-        names=names,
-        ids=ids,
-        grades=grades,
-        n_queries=len(names),
-        target_query=codes,
-        is_grouped=True,
-        has_groups=False,
-        kinds=frozenset({"item"} if ids else ()),
-        complete=frozenset({"item"} if ids else WAYS.values()),
-    )
+    return None if grades is None else TargetLists(names, _lengths(groups), ids, grades)
 
 
 def _plain_numbers(values: list[Any]) -> Floats | None:
@@ -202,7 +180,7 @@ def _run(value: Mapping[Any, Any], name: str) -> Dataset:
             f"{name}[{unordered!r}] is a set, which has no order; a ranking is a list."
         )
     frame, queries = _results(value, name, scored=all(scored))
-    return Dataset(run=Run.from_frame(frame, queries=queries.to_frame()), kind=name)
+    return build(name, results=ResultRows(frame, queries=queries.to_frame()))
 
 
 def _results(
@@ -232,14 +210,13 @@ def scored_run(value: Mapping[Any, Any], name: str) -> Dataset | None:
         query = _ids(names, name)[np.repeat(np.arange(lengths.size), lengths)]
         return pl.DataFrame({"query": query, "item": _ids(items, name), "score": scores})
 
-    run = Run(
+    rows = ResultRows(
         Scored(value, head, lambda: _results(value, name, scored=True)[0], kept),
-        "score",
-        "trec",
+        tuple(head),
         queries=lambda: _ids(queries, name).to_frame(),
         in_memory=True,
     )
-    return Dataset(run=run, kind=name)
+    return build(name, results=rows)
 
 
 def _head(value: Mapping[Any, dict[Any, Any]]) -> dict[str, list[Any]] | None:

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import polars as pl
 
-from calipers.errors import InvalidInput, Unclear
+from calipers.errors import Unclear
 from calipers.io.files.probe import Probe
 from calipers.io.format import (
     BESIDE,
@@ -36,8 +36,13 @@ from calipers.io.records.fields import (
     notes_on_names,
     resolve_record,
 )
-from calipers.io.records.json_files import explain_mismatch, opened
-from calipers.io.records.records import EXAMPLE, MOST, At, Id, Record, Result, Target
+from calipers.io.records.json_files import opened
+from calipers.io.records.schema import (
+    EXAMPLE,
+    At,
+    JsonRecord,
+    StrictRecord,
+)
 from calipers.io.tables.columns import Columns, Pairs
 from calipers.io.tables.scan import InputTable, explained
 from calipers.io.tables.usual_names import is_long
@@ -45,74 +50,6 @@ from calipers.model.matched import Dataset, Role
 
 if TYPE_CHECKING:
     from calipers.io.tables.profile import Profiles
-
-
-class Handwritten(Record):
-    """A record whose question may be called ``question`` or ``text``, and its id ``_id``.
-
-    BEIR writes ``_id`` and ``text``, others ``query_id`` or ``qid``. The first name found counts.
-    """
-
-    query: Id | None = None  # type: ignore[assignment]
-    question: str | None = None
-    text: str | None = None
-    beir_id: Id | dict[str, Any] | None = msgspec.field(default=None, name="_id")
-    """Databases put other objects there, which are no ids of questions."""
-    query_id: Id | None = None
-    qid: Id | None = None
-
-
-class Asked(msgspec.Struct):
-    """Only the question and its id of such a record."""
-
-    query: Id | None = None
-    id: Id | None = None
-    question: str | None = None
-    text: str | None = None
-    beir_id: Id | dict[str, Any] | None = msgspec.field(default=None, name="_id")
-    query_id: Id | None = None
-    qid: Id | None = None
-
-
-def question_and_id(row: Handwritten | Asked) -> tuple[Id | None, Id | None]:
-    """The question and its id, under any of their names.
-
-    >>> question_and_id(Asked(text="Who?", beir_id="q1"))
-    ('Who?', 'q1')
-    """
-    question = row.query
-    name = row.id
-    if question is None:
-        question = row.text if row.question is None else row.question
-    if name is None and not isinstance(row.beir_id, dict):
-        name = row.beir_id
-    if name is None:
-        name = row.qid if row.query_id is None else row.query_id
-    return question, name
-
-
-_StrictResult = msgspec.defstruct(
-    "_StrictResult", [], bases=(Result,), forbid_unknown_fields=True
-)
-_StrictTarget = msgspec.defstruct(
-    "_StrictTarget", [], bases=(Target,), forbid_unknown_fields=True
-)
-_Results = Annotated[list[Id | _StrictResult], MOST] | dict[str, float]  # type: ignore[valid-type]
-_Targets = Annotated[list[Id | _StrictTarget], MOST] | dict[str, float]  # type: ignore[valid-type]
-
-StrictRecord = msgspec.defstruct(
-    "StrictRecord",
-    [
-        ("retrieved", _Results | None, None),
-        ("ground_truth", _Targets | None, None),
-        ("forbidden", list[Id | _StrictTarget] | None, None),  # type: ignore[valid-type]
-        ("excluded", list[Id | _StrictTarget] | None, None),  # type: ignore[valid-type]
-        ("stages", dict[str, _Results] | None, None),
-    ],
-    bases=(Handwritten,),
-    forbid_unknown_fields=True,
-)
-"""A record with only our fields; tried first, as most records are like this."""
 
 
 OURS_ALONE = frozenset(
@@ -170,7 +107,7 @@ class Ours(EachRow):
 
     name = "ours"
     title = "records of query, retrieved and ground_truth"
-    row = Handwritten
+    row = JsonRecord
     strict = StrictRecord
     example = EXAMPLE
     beside = BESIDE
@@ -261,15 +198,9 @@ class Ours(EachRow):
             self, probe, table.renamed(Columns(names)) if names else table, notes
         )
 
-    def record(self, row: Handwritten, at: At) -> Record:
-        """The record under our names; refused without a question."""
-        question, row.id = question_and_id(row)
-        question = row.id if question is None else question
-        if question is None:
-            raise InvalidInput(
-                f"A required field is missing at {at()}: no 'query'; a record is {EXAMPLE}."
-            )
-        row.query = question
+    def record(self, row: JsonRecord, at: At) -> JsonRecord:
+        """The record as it is."""
+        del at
         return row
 
     def resolved(self, row: Any, at: At) -> Any:
@@ -309,15 +240,6 @@ def _of_judged_results(dataset: Dataset, first: Mapping[str, Any]) -> Dataset:
     if truth is None or "ground_truth" in first or not judged_results(first):
         return dataset
     return replace(dataset, ground_truth=replace(truth, only_returned=True))
-
-
-def record_from(row: Mapping[str, Any], at: At) -> Record:
-    """Build a record from fields under any usual names; refused if it is not valid."""
-    try:
-        made = msgspec.convert(resolve_record(row, at), Handwritten)
-    except msgspec.ValidationError as error:
-        raise InvalidInput(explain_mismatch(str(error), at(), EXAMPLE)) from None
-    return Ours().record(made, at)
 
 
 class PlainRecords(Ours):

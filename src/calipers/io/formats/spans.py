@@ -15,6 +15,7 @@ from calipers.io.format import Rows
 from calipers.io.formats.traces import (
     TRACED_INPUT,
     UNASKED,
+    RetrieverCall,
     Span,
     TraceFormat,
     documents_in,
@@ -24,7 +25,7 @@ from calipers.io.formats.traces import (
     question_in,
 )
 from calipers.io.records.json_files import explain_mismatch
-from calipers.io.records.records import At, Id, Record, Result
+from calipers.io.records.schema import At, PlainRecord
 
 DOCUMENTS = "retrieval.documents"
 OWN_DOCUMENTS = "gen_ai.retrieval.documents"
@@ -134,7 +135,7 @@ def _traced_question(value: Any) -> str | None:
     return texts[0] if texts else question_in(value)
 
 
-def _recorded_results(span: Mapping[str, Any], at: At) -> list[Id | Result] | None:
+def _recorded_results(span: Mapping[str, Any], at: At) -> tuple[PlainRecord, ...] | None:
     """The results that OpenLLMetry records as events of a span of a vector store; None if none."""
     events = opened(span.get("events"))
     listed = events if isinstance(events, list) else ()
@@ -188,7 +189,7 @@ class OpenInference(TraceFormat):
         for at, span in rows:
             flat = _attributes(span, at)
             asked = self._asked(flat)
-            record = self._record(span, flat, asked, at)
+            call = self._call(span, flat, asked, at)
             began = one_of(
                 span, "startTimeUnixNano", "start_time_unix_nano", "start_time"
             )
@@ -197,9 +198,7 @@ class OpenInference(TraceFormat):
             own = (
                 inner or one_of(span, "trace_id", "traceId", "context.trace_id") or trace
             )
-            yield Span(
-                own, str(began or ""), at, asked if record is None else None, record
-            )
+            yield Span(own, str(began or ""), at, asked if call is None else None, call)
             for name in _CHILDREN:
                 listed = opened(span.get(name))
                 children = listed if isinstance(listed, list) else ()
@@ -214,13 +213,14 @@ class OpenInference(TraceFormat):
         asked = asked or question_in(flat.get("gen_ai.input.messages"))
         return asked or _traced_question(flat.get(TRACED_INPUT))
 
-    def _record(
+    def _call(
         self, span: Mapping[str, Any], flat: Mapping[str, Any], asked: str | None, at: At
-    ) -> Record | None:
+    ) -> RetrieverCall | None:
+        """The retriever call that a span records; None for any other span."""
         recorded = _recorded_results(span, at)
         if recorded is not None:
             latency = _latency(span, at)
-            return Record(asked or UNASKED, retrieved=recorded, latency_ms=latency)
+            return RetrieverCall(asked or UNASKED, recorded, latency)
         parts: dict[int, dict[str, Any]] = {}
         for key, value in flat.items():
             if (found := PART.fullmatch(key)) and value is not None:
@@ -246,9 +246,7 @@ class OpenInference(TraceFormat):
                 f"{OWN_DOCUMENTS!r}; record it, as instruments leave it out unless asked."
             )
         results = documents_in([_document(parts[number]) for number in sorted(parts)], at)
-        return Record(
-            asked, retrieved=results, latency_ms=_latency(span, at), error=_failure(span)
-        )
+        return RetrieverCall(asked, results, _latency(span, at), _failure(span))
 
 
 class Scope(msgspec.Struct):

@@ -15,20 +15,19 @@ from typing import BinaryIO
 import polars as pl
 
 from calipers.errors import InvalidInput, Unclear, is_command_line
+from calipers.io.build import ResultRows, TargetRows, build, check_ranked, no_targets
 from calipers.io.files.parquet import write_blocks
 from calipers.io.files.probe import Probe
 from calipers.io.files.write import opened, write_cells
 from calipers.io.format import Format, Output, Parts, has_lists_beside, wrong_format
 from calipers.io.records.entries import EVERYTHING, Remarks, records
 from calipers.io.records.fields import holds_objects
-from calipers.io.records.gather import MemoryBudget, Results
-from calipers.io.records.records import no_targets
+from calipers.io.records.gather import GatheredResults, MemoryBudget
 from calipers.io.tables.candidates import missing_part
 from calipers.io.tables.cells import (
     TAG,
     Splitter,
     cast_columns,
-    check_ranks,
     gap_notes,
     number_in,
     tags_in,
@@ -56,14 +55,9 @@ from calipers.io.tables.scan import (
 )
 from calipers.io.tables.usual_names import IDENTITIES, is_long, renaming, says_wanted
 from calipers.io.tables.written_rows import Frames, fits_long, in_frames, long_rows
-from calipers.model.ground_truth import (
-    TARGET_SCHEMA,
-    GroundTruth,
-    check_direction,
-    each_query_once,
-)
+from calipers.model.ground_truth import TARGET_SCHEMA, each_query_once
 from calipers.model.matched import Dataset, Role
-from calipers.model.run import RUN_SCHEMA, Run, natural_order, natural_ties, order_notes
+from calipers.model.run import RUN_SCHEMA, order_notes
 from calipers.names import TOTALS
 
 BATCH = 250_000
@@ -120,33 +114,41 @@ def read_long(table: InputTable, role: Role) -> Dataset:
         named = table.then(
             lambda rows: rows.select(meant + tags), notes=(*said, *table.notes)
         )
-        truth = _truth(named, ours, found, has_results) if has_truth else None
-        if truth is not None:
+        targets = _target_rows(named, ours, found, has_results) if has_truth else None
+        if targets is not None:
             named = replace(named, notes=())
-        run = _run(named, ours, scores_must_fall(table, ours)) if has_results else None
+        results = None
+        if has_results:
+            results = _result_rows(named, ours, scores_must_fall(table, ours))
+        parts = [
+            *(["judgements"] if has_truth else []),
+            *(["results"] if has_results else []),
+        ]
+        dataset = build(f"a table of {' and '.join(parts)}", targets, results)
         by_name = renaming(found)
         inferred = table.inferred or any(
             by_name.get(theirs) != field
             for theirs, field in names.items()
             if field in ("item", "quote", "text")
         )
-        if truth is not None and inferred and not table.trial:
-            truth = _with_look(truth, run)
-    parts = [
-        *(["judgements"] if has_truth else []),
-        *(["results"] if has_results else []),
-    ]
-    return Dataset(truth, run, f"a table of {' and '.join(parts)}", unclear=unclear)
+        if inferred and not table.trial:
+            dataset = _with_look(dataset)
+    return replace(dataset, unclear=unclear)
 
 
-def _with_look(truth: GroundTruth, run: Run | None) -> GroundTruth:
-    """The ground truth whose first note shows what was understood, for one query."""
-    shown = run if run is not None and run.in_memory else None
-    look = look_at(Dataset(truth, shown))
+def _with_look(dataset: Dataset) -> Dataset:
+    """The dataset; the first note of its ground truth shows one query as it was understood."""
+    truth = dataset.ground_truth
+    if truth is None:
+        return dataset
+    run = dataset.run
+    in_memory = run is not None and run.in_memory
+    look = look_at(dataset if in_memory else replace(dataset, run=None))
     if not look:
-        return truth
+        return dataset
     first, *rest = truth.notes or ("",)
-    return replace(truth, notes=(f"{first} For example, {look}.".lstrip(), *rest))
+    notes = (f"{first} For example, {look}.".lstrip(), *rest)
+    return replace(dataset, ground_truth=replace(truth, notes=notes))
 
 
 def _parts(ours: dict[str, str], role: Role) -> tuple[bool, bool]:
@@ -163,9 +165,10 @@ def _parts(ours: dict[str, str], role: Role) -> tuple[bool, bool]:
     return role == "ground_truth", role == "run"
 
 
-def _truth(
+def _target_rows(
     table: InputTable, ours: dict[str, str], found: list[str], has_results: bool
-) -> GroundTruth:
+) -> TargetRows:
+    """The targets in a table, one row each."""
     columns = [name for name in TARGET_SCHEMA if name in ours]
     texts = ["query_text"] if "query_text" in ours else []
     tags = [one for one in found if one.startswith(TAG)]
@@ -211,11 +214,17 @@ def _truth(
         rows = rows.filter(judged)
     tagged = tags_in(page.with_columns(_names(page)), queries["query"]) if tags else {}
     where = _places(table, rows)
-    truth = GroundTruth.from_targets(cast, queries=queries, tags=tagged, where=where)
     if "grade" in columns:
         notes += _rated(cast["grade"], ours["grade"])
     only_returned = has_results and "grade" in columns and _all_returned(table, ours)
-    return replace(truth, notes=(*truth.notes, *notes), only_returned=only_returned)
+    return TargetRows(
+        cast,
+        where,
+        queries,
+        tagged,
+        notes=tuple(notes),
+        only_returned=only_returned,
+    )
 
 
 def _refuse_total(frame: pl.DataFrame, columns: list[str], table: InputTable) -> None:
@@ -401,12 +410,13 @@ def _without_targets(
     return filled
 
 
-def _run(table: InputTable, ours: dict[str, str], must_fall: bool) -> Run:
+def _result_rows(table: InputTable, ours: dict[str, str], must_fall: bool) -> ResultRows:
+    """The results in a table, one row each, read when they are needed."""
     if "retrieved" in ours:
-        return _listed_run(table, "retrieved", ours)
+        return _listed_rows(table, "retrieved", ours)
     columns = [name for name in RUN_SCHEMA if name in ours]
     if set(columns) == {"query", "item"}:
-        return _listed_run(table, "item", ours)
+        return _listed_rows(table, "item", ours)
 
     def scan() -> Iterator[pl.DataFrame]:
         seen = 0
@@ -423,15 +433,13 @@ def _run(table: InputTable, ours: dict[str, str], must_fall: bool) -> Run:
                     offset = 0
                     rows = batch.drop_nulls("rank")
                 made = cast_columns(rows, RUN_SCHEMA, where, offset, table.decimal_comma)
-                check_direction(made, where, offset)
-                check_ranks(made, where, offset)
+                check_ranked(made, where, offset)
                 if must_fall and not seen:
                     # Checked while reading: a check before would read a large file twice.
                     check_scores_fall(made.head(SOME), ours["score"], table.name)
                 yield made
                 seen += batch.height
 
-    order = natural_order(columns)
     notes = table.notes
     if "rank" in columns:
         numbers = pl.col([name for name in ("rank", "score") if name in columns]).cast(
@@ -441,7 +449,7 @@ def _run(table: InputTable, ours: dict[str, str], must_fall: bool) -> Run:
         some = some.drop_nulls("rank") if "grade" in ours else some
         notes += gap_notes(some, whole=some.height < SOME)
         notes += order_notes(some.sort("query", "rank", maintain_order=True))
-    return Run(scan, order, natural_ties(order, columns), name=table.name, notes=notes)
+    return ResultRows(scan, columns, name=table.name, notes=notes)
 
 
 def _places(table: InputTable, rows: pl.Series) -> Callable[[int], str]:
@@ -469,8 +477,8 @@ def _one_list_each(
     return pl.concat([lists, silent.unique("query", maintain_order=True)]).sort(ROW)
 
 
-def _listed_run(table: InputTable, column: str, ours: dict[str, str]) -> Run:
-    """A run without scores: rows, and the ids in each cell, are in ranking order."""
+def _listed_rows(table: InputTable, column: str, ours: dict[str, str]) -> ResultRows:
+    """Results without scores: rows, and the ids in each cell, are in ranking order."""
     notes = list(table.notes)
     splitter = Splitter(ours[column])
     frame = table.rows("query", pl.col(column).alias("item")).with_row_index(ROW)
@@ -486,13 +494,13 @@ def _listed_run(table: InputTable, column: str, ours: dict[str, str]) -> Run:
         frame = _one_list_each(_filled(frame, table, notes), table, ours)
         check_no_sentences(frame["item"], table.name, ours[column])
         # As the lists of records are: some cells at a time, and to disk if there are too many.
-        results = Results(MemoryBudget())
+        results = GatheredResults(MemoryBudget())
         for some in [*frame.iter_slices(CELLS_AT_ONCE)] or [frame]:
             results.add(items(some))
-        made = results.run("listed", _queries(frame, []), table.name)
+        rows = results.rows("listed", _queries(frame, []), table.name)
     else:
-        made = Run.from_frame(items(frame), order="listed", name=table.name)
-    return replace(made, notes=(*notes, *splitter.notes()))
+        rows = ResultRows(items(frame), order="listed", name=table.name)
+    return replace(rows, notes=(*notes, *splitter.notes()))
 
 
 SEPARATORS = {"csv": ",", "tsv": "\t"}

@@ -16,7 +16,7 @@ from calipers.io.files.probe import Probe
 from calipers.io.format import EachRow, PathPlace, RowFormat, Rows, WholeFormat
 from calipers.io.records.documents import is_id
 from calipers.io.records.fields import first_records
-from calipers.io.records.records import At, Id, Record, Result, Target
+from calipers.io.records.schema import At, Id, PlainRecord
 from calipers.io.tables.cells import decoded_text
 from calipers.names import ROW, plain_name, words_in
 
@@ -24,6 +24,8 @@ Texts = list[str] | None
 Ids = list[Id] | None
 Scores = list[float] | None
 Pair = tuple[str | None, Id | None]
+Entries = Sequence[Id | PlainRecord] | None
+"""Results or targets: ids, or the fields of each as our JSON has them."""
 RAGAS_ALONE = frozenset(
     words_in(
         "user_input retrieved_contexts retrieved_context_ids reference_contexts "
@@ -86,19 +88,17 @@ class Tool(EachRow):
         words = {word for key in every for word in plain_name(key).split("_")}
         return self.query not in every or (self.is_loose and bool(words & _RELEVANT))
 
-    def record(self, row: Any, at: At) -> Record:
+    def record(self, row: Any, at: At) -> PlainRecord:
         """A row as a record."""
-        return Record(
-            getattr(row, self.query),
-            id=getattr(row, self.ident) if self.ident else None,
-            retrieved=self.retrieved(row, self.results, at),
-            ground_truth=self.targets(row, at),
-            tags={self.tag: getattr(row, self.tag)} if self.tag else None,
-        )
+        return {
+            "query": getattr(row, self.query),
+            "id": getattr(row, self.ident) if self.ident else None,
+            "retrieved": self.retrieved(row, self.results, at),
+            "ground_truth": self.targets(row, at),
+            "tags": {self.tag: getattr(row, self.tag)} if self.tag else None,
+        }
 
-    def retrieved(
-        self, row: Any, names: Sequence[str], at: At
-    ) -> list[Id | Result] | None:
+    def retrieved(self, row: Any, names: Sequence[str], at: At) -> Entries:
         """The results under these fields, or None."""
         texts, ids, scores = (
             getattr(row, one) if one else None for one in (*names, "", "", "")[:3]
@@ -113,17 +113,17 @@ class Tool(EachRow):
                 "give one for each."
             )
         return [
-            Result(one, score, text)
-            for (text, one), score in zip(pairs, scores, strict=True)
+            {"id": item, "score": score, "text": text}
+            for (text, item), score in zip(pairs, scores, strict=True)
         ]
 
-    def targets(self, row: Any, at: At) -> list[Id | Target] | None:
+    def targets(self, row: Any, at: At) -> Entries:
         """The targets, or None if the row has no such fields."""
         texts, ids = (getattr(row, one, None) for one in (*self.truth, "", "")[:2])
         pairs = side_by_side(texts, ids, at, self.truth)
         if pairs is None:
             return None
-        return [Target(id=one, quote=text) for text, one in dict.fromkeys(pairs)]
+        return [{"id": item, "quote": text} for text, item in dict.fromkeys(pairs)]
 
 
 def side_by_side(
@@ -163,7 +163,7 @@ _RELEVANT = frozenset({"relevant", "expected", "gold", "golden", "reference"})
 class Ragas(Tool):
     """Samples of ragas from 0.2 on: contexts as texts, ids, or both."""
 
-    def targets(self, row: Any, at: At) -> list[Id | Target] | None:
+    def targets(self, row: Any, at: At) -> Entries:
         """The references; if texts and ids cannot be paired, the kind that the results have."""
         texts = row.reference_contexts
         ids = row.reference_context_ids
@@ -186,7 +186,7 @@ class DeepEval(Tool):
                 return True
         return False
 
-    def record(self, row: Any, at: At) -> Record:
+    def record(self, row: Any, at: At) -> PlainRecord:
         """Convert a row to a record; ``context`` holds the targets."""
         del at
         found = (
@@ -194,13 +194,13 @@ class DeepEval(Tool):
             if row.retrieval_context is None
             else row.retrieval_context
         )
-        truth: list[Id | Target] | None = None
+        truth: Entries = None
         if row.context is not None:
-            truth = [Target(quote=one) for one in _barred(row.context)]
-        retrieved: list[Id | Result] | None = None
+            truth = [{"quote": text} for text in _barred(row.context)]
+        retrieved: Entries = None
         if found is not None:
-            retrieved = [Result(text=one) for one in _barred(found)]
-        return Record(row.input, retrieved=retrieved, ground_truth=truth)
+            retrieved = [{"text": text} for text in _barred(found)]
+        return {"query": row.input, "retrieved": retrieved, "ground_truth": truth}
 
 
 def _barred(given: Sequence[str]) -> Sequence[str]:
@@ -230,16 +230,16 @@ class CutReference(msgspec.Struct):
 class ChunkingEvaluation(Tool):
     """Questions with passages of a document, all of which are needed."""
 
-    def targets(self, row: Any, at: At) -> list[Id | Target] | None:
+    def targets(self, row: Any, at: At) -> Entries:
         """The passages."""
         del at
         return [
-            Target(
-                quote=reference.content,
-                document=row.corpus_id,
-                start=reference.start_index,
-                end=reference.end_index,
-            )
+            {
+                "quote": reference.content,
+                "document": row.corpus_id,
+                "start": reference.start_index,
+                "end": reference.end_index,
+            }
             for reference in row.references
         ]
 
@@ -247,7 +247,7 @@ class ChunkingEvaluation(Tool):
 class HotpotQa(Tool):
     """Questions whose supporting facts name sentences of articles; an article is one target."""
 
-    def targets(self, row: Any, at: At) -> list[Id | Target] | None:
+    def targets(self, row: Any, at: At) -> Entries:
         """The articles, by their titles."""
         facts = row.supporting_facts
         titles = (
@@ -260,34 +260,34 @@ class HotpotQa(Tool):
                 f"The supporting facts name no article at {at()}.supporting_facts: no 'title'; a "
                 f"record is {self.example}."
             )
-        return [Target(id=str(fromkey)) for fromkey in dict.fromkeys(titles)]
+        return list(dict.fromkeys(map(str, titles)))
 
 
 class AutoRag(Tool):
     """AutoRAG's questions or results; alternatives of one target share a group."""
 
-    def record(self, row: Any, at: At) -> Record:
+    def record(self, row: Any, at: At) -> PlainRecord:
         """Convert a row to a record; lexical and semantic lists are stages of the fused one."""
-        made = super().record(row, at)
+        record = dict(super().record(row, at))
         lists = {
             kind: self.retrieved(row, [f"{name}_{kind}" for name in self.results], at)
             for kind in ("lexical", "semantic")
         }
         kinds = {kind: one for kind, one in lists.items() if one is not None}
         if row.retrieved is not None:
-            made.retrieved = [*row.retrieved]
-        elif made.retrieved is None and len(kinds) > 1:
+            record["retrieved"] = [*row.retrieved]
+        elif record["retrieved"] is None and len(kinds) > 1:
             raise InvalidInput(
                 f"There are two lists of results at {at()}; say which to measure: --column "
                 "retrieved=retrieved_ids_lexical or --column retrieved=retrieved_ids_semantic."
             )
-        elif made.retrieved is None and kinds:
-            made.retrieved = next(iter(kinds.values()))
+        elif record["retrieved"] is None and kinds:
+            record["retrieved"] = next(iter(kinds.values()))
             kinds = {}
-        made.stages = dict(kinds) or None
-        return made
+        record["stages"] = kinds or None
+        return record
 
-    def targets(self, row: Any, at: At) -> list[Id | Target] | None:
+    def targets(self, row: Any, at: At) -> Entries:
         """The targets: a text is one target, a flat list holds alternatives, as in AutoRAG."""
         groups = row.retrieval_gt
         groups = [[groups]] if isinstance(groups, str) else groups
@@ -301,7 +301,7 @@ class AutoRag(Tool):
                 f"{str(groups)[:60]}; it is a list of lists of ids."
             )
         return [
-            Target(id=item, group=str(number) if len(group) > 1 else None)
+            {"id": item, "group": str(number) if len(group) > 1 else None}
             for number, group in enumerate(groups, start=1)
             for item in dict.fromkeys(map(str, group))
         ]
@@ -329,7 +329,7 @@ class LlamaIndex(WholeFormat):
 
     def records(
         self, whole: QuestionsOverNodes, place: PathPlace
-    ) -> Iterator[tuple[str, Record]]:
+    ) -> Iterator[tuple[str, PlainRecord]]:
         """Yield every query with its nodes; their texts are quotes."""
         unknown = next((q for q in whole.relevant_docs if q not in whole.queries), None)
         if unknown is not None:
@@ -339,13 +339,11 @@ class LlamaIndex(WholeFormat):
             )
         for query, text in whole.queries.items():
             nodes = dict.fromkeys(map(str, whole.relevant_docs.get(query, ())))
-            truth: list[Id | Target] = [
-                Target(id=node, quote=whole.corpus.get(node) or None) for node in nodes
+            truth = [
+                {"id": node, "quote": whole.corpus.get(node) or None} for node in nodes
             ]
-            yield (
-                place(f"$.queries[{query!r}]"),
-                Record(text, id=query, ground_truth=truth),
-            )
+            record = {"query": text, "id": query, "ground_truth": truth}
+            yield place(f"$.queries[{query!r}]"), record
 
 
 class Judgement(msgspec.Struct):
@@ -385,7 +383,7 @@ class QuepidBook(RowFormat):
             (*ROW["grade"], "score")
         )
 
-    def records(self, rows: Rows) -> Iterator[Record]:
+    def records(self, rows: Rows) -> Iterator[PlainRecord]:
         """Group pairs by query; several ratings of a pair become their mean, as in Quepid.
 
         The positions are a ranking only if every pair has one and no position occurs twice for a
@@ -399,7 +397,7 @@ class QuepidBook(RowFormat):
             None not in place and len(set(place)) == len(place) for place in places
         )
         for query, group in pairs.items():
-            truth: list[Id | Target] = []
+            truth: list[PlainRecord] = []
             for pair in group:
                 given = [
                     judgement.rating
@@ -408,10 +406,11 @@ class QuepidBook(RowFormat):
                 ]
                 rated = [one for one in given if one is not None]
                 if rated:
-                    truth.append(Target(id=pair.doc_id, grade=sum(rated) / len(rated)))
+                    grade = sum(rated) / len(rated)
+                    truth.append({"id": pair.doc_id, "grade": grade})
             inorder = sorted(group, key=lambda pair: pair.position or 0)
-            found: list[Id | Result] = [pair.doc_id for pair in inorder]
-            yield Record(query, retrieved=found if ranked else None, ground_truth=truth)
+            ranking = [pair.doc_id for pair in inorder] if ranked else None
+            yield {"query": query, "retrieved": ranking, "ground_truth": truth}
 
 
 FORMATS = (

@@ -7,7 +7,7 @@ spans of OpenTelemetry are in ``spans``.
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,15 +15,35 @@ import msgspec
 
 from calipers.errors import InvalidInput
 from calipers.io.format import EachRow, RowFormat, Rows
-from calipers.io.formats.ours import record_from
 from calipers.io.records.documents import (
     BadDocument,
     IncompleteAnswer,
     read_document,
     results_in,
 )
-from calipers.io.records.records import At, Id, Record, Result
+from calipers.io.records.fields import resolve_record
+from calipers.io.records.schema import At, PlainRecord
 from calipers.names import EXPECTED, LISTS, QUESTION_IN_INPUT, WANTED_IDS, plain_name
+
+
+@dataclass(frozen=True)
+class RetrieverCall:
+    """A question, and what a retriever returned for it in one call or in several."""
+
+    question: str
+    results: tuple[PlainRecord, ...]
+    """Each with the fields of a result in our JSON."""
+    latency_ms: float | None = None
+    error: str | None = None
+
+    def record(self) -> PlainRecord:
+        """The call as a record."""
+        return {
+            "query": self.question,
+            "retrieved": [*self.results],
+            "latency_ms": self.latency_ms,
+            "error": self.error,
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,30 +54,31 @@ class Span:
     began: str
     at: At
     question: str | None = None
-    record: Record | None = None
+    call: RetrieverCall | None = None
     """What a retriever returned; None for any other step."""
 
 
-def retrievals(spans: Iterable[Span]) -> Iterator[tuple[At, Record]]:
-    """Yield every retriever call; several in a trace become one record, if it has a question."""
+def retrievals(spans: Iterable[Span]) -> Iterator[tuple[At, RetrieverCall]]:
+    """Yield every retriever call; several in a trace become one, if it has a question."""
     traces: dict[str, list[Span]] = {}
     for number, span in enumerate(spans):
         traces.setdefault(str(span.trace or f"span {number}"), []).append(span)
     for steps in traces.values():
-        calls = [(span.at, span.record) for span in steps if span.record is not None]
+        calls = [(span.at, span.call) for span in steps if span.call is not None]
         asking = [
-            step for step in steps if step.record is None and step.question is not None
+            step for step in steps if step.call is None and step.question is not None
         ]
         # The question of an agent is that of its outermost span, which begins first.
         first = min(asking, key=lambda step: step.began, default=None)
         if len(calls) > 1 and first is not None:
             ordered = sorted(steps, key=lambda step: step.began)
-            records = [step.record for step in ordered if step.record is not None]
-            calls = [(calls[0][0], _merge_calls(str(first.question), records))]
-        for at, record in calls:
-            if record.query == UNASKED:
-                record.query = _asked_outside(first, at)
-            yield at, record
+            in_order = [step.call for step in ordered if step.call is not None]
+            calls = [(calls[0][0], _merge_calls(str(first.question), in_order))]
+        for at, call in calls:
+            if call.question == UNASKED:
+                yield at, replace(call, question=_asked_outside(first, at))
+            else:
+                yield at, call
 
 
 UNASKED = ""
@@ -76,33 +97,32 @@ def _asked_outside(step: Span | None, at: At) -> str:
     return str(step.question)
 
 
-def _merge_calls(question: str, records: list[Record]) -> Record:
-    """One record from several calls; each result has the number of its call."""
-    results: list[Id | Result] = []
-    for number, record in enumerate(records, 1):
-        for one in record.retrieved or ():
-            result = one if isinstance(one, Result) else Result(id=one)
-            results.append(msgspec.structs.replace(result, call=number))
-    times = [record.latency_ms for record in records if record.latency_ms is not None]
-    errors = [record.error for record in records]
-    return Record(
+def _merge_calls(question: str, calls: list[RetrieverCall]) -> RetrieverCall:
+    """One call from several; each result has the number of its own."""
+    results = (
+        {**result, "call": number}
+        for number, call in enumerate(calls, 1)
+        for result in call.results
+    )
+    times = [call.latency_ms for call in calls if call.latency_ms is not None]
+    errors = [call.error for call in calls]
+    return RetrieverCall(
         question,
-        retrieved=results,
-        latency_ms=sum(times) if len(times) == len(records) else None,
+        tuple(results),
+        latency_ms=sum(times) if len(times) == len(calls) else None,
         error=errors[0] if all(errors) else None,
     )
 
 
-def once_each(spans: Iterable[Span]) -> Iterator[tuple[At, Record]]:
+def once_each(spans: Iterable[Span]) -> Iterator[RetrieverCall]:
     """Yield every question once; refuse one with different results."""
-    seen: dict[str, tuple[list[Any], At]] = {}
-    for at, record in retrievals(spans):
-        query = str(record.query)
-        found = [record.retrieved, record.error]
+    seen: dict[str, tuple[RetrieverCall, At]] = {}
+    for at, call in retrievals(spans):
+        query = call.question
         if query not in seen:
-            seen[query] = (found, at)
-            yield at, record
-        elif seen[query][0] != found:
+            seen[query] = (call, at)
+            yield call
+        elif seen[query][0] != replace(call, latency_ms=seen[query][0].latency_ms):
             raise InvalidInput(
                 f"The question {query[:40]!r} has two spans with different results: "
                 f"{seen[query][1]()} and {at()}; keep one, or take each question once with "
@@ -136,12 +156,12 @@ class TraceFormat(RowFormat):
     def spans(self, rows: Rows) -> Iterator[Span]:
         """Yield every span in the shape that all trace formats share."""
 
-    def records(self, rows: Rows) -> Iterator[Record]:
+    def records(self, rows: Rows) -> Iterator[PlainRecord]:
         """Yield one record per retriever call, or per trace with several calls."""
         counts = Counter[str]()
-        for _, record in once_each(_counted(self.spans(rows), counts)):
+        for call in once_each(_counted(self.spans(rows), counts)):
             counts["calls"] += 1
-            yield record
+            yield call.record()
         if not counts["calls"]:
             if self.without_calls:
                 raise InvalidInput(self.without_calls)
@@ -204,10 +224,10 @@ def _last_asked(messages: Any) -> str | None:
     return None
 
 
-def documents_in(output: Any, at: At) -> list[Id | Result]:
-    """The documents in the output of a retriever."""
+def documents_in(output: Any, at: At) -> tuple[PlainRecord, ...]:
+    """The documents in the output of a retriever, as results of our JSON."""
     if not output:
-        return []
+        return ()
     value = opened(output)
     if isinstance(value, Mapping) and isinstance(value.get("output"), list):
         value = value["output"]
@@ -220,13 +240,13 @@ def documents_in(output: Any, at: At) -> list[Id | Result]:
             f"The output of a retriever is {output!r:.80} at {at()}; it must be a list of "
             f"documents, or hold one under {', '.join(map(repr, LISTS[:4]))} or 'output'."
         ) from None
-    found: list[Id | Result] = []
-    for i, one in enumerate(listed):
+    results = []
+    for i, document in enumerate(listed):
         try:
-            found.append(Result(**msgspec.structs.asdict(read_document(one))))
+            results.append(msgspec.structs.asdict(read_document(document)))
         except BadDocument as error:
             raise InvalidInput(f"A document {error} at {at()}, document {i}.") from None
-    return found
+    return tuple(results)
 
 
 def milliseconds(begin: Any, end: Any) -> float | None:
@@ -259,10 +279,10 @@ class Platform(TraceFormat):
         """Yield every span, including nested child spans."""
         for at, row in rows:
             asked = question_in(row.get(self.asked))
-            record = None
+            call = None
             # One API writes types in upper case, others in lower case.
             if str(row.get(self.kind)).lower() == "retriever":
-                record = self._record(row, asked, at)
+                call = self._call(row, asked, at)
                 asked = None
             began = str(one_of(row, "start_time", "startTime") or "")
             own = one_of(row, "trace_id", "traceId") or trace
@@ -270,13 +290,14 @@ class Platform(TraceFormat):
                 # the trace itself, which is the outermost span
                 own = row.get("id")
                 began = ""
-            yield Span(own, began, at, asked, record)
+            yield Span(own, began, at, asked, call)
             inside = opened(row.get(self.steps))
             listed = inside if isinstance(inside, list) else ()
             inner = (one for one in listed if isinstance(one, dict))
             yield from self.spans(((at, one) for one in inner), own)
 
-    def _record(self, row: dict[str, Any], asked: str | None, at: At) -> Record:
+    def _call(self, row: Mapping[str, Any], asked: str | None, at: At) -> RetrieverCall:
+        """The call that a span records."""
         if asked is None:
             raise InvalidInput(
                 f"A call of a retriever has no question at {at()}: no 'query' in its "
@@ -288,9 +309,9 @@ class Platform(TraceFormat):
             said = one_of(row, "status_message", "statusMessage")
             error = said or "the observation ended with an error"
         times = (one_of(row, f"{name}_time", f"{name}Time") for name in ("start", "end"))
-        return Record(
+        return RetrieverCall(
             asked,
-            retrieved=documents_in(row.get(self.answered), at),
+            documents_in(row.get(self.answered), at),
             latency_ms=milliseconds(*times),
             error=str(error) if error else None,
         )
@@ -361,7 +382,7 @@ class LangSmithExamples(EachRow):
         others = {"run_type", "reference_outputs", "expectations"}
         return {"inputs", "outputs"} <= keys and not keys & others
 
-    def record(self, row: ExportedExample, at: At) -> Record:
+    def record(self, row: ExportedExample, at: At) -> PlainRecord:
         """Convert a row to a record; a question that is the only input may have any name."""
         inputs = opened(row.inputs)
         outputs = opened(row.outputs)
@@ -383,4 +404,4 @@ class LangSmithExamples(EachRow):
             (named[one] for one in (*EXPECTED, *WANTED_IDS) if one in named), None
         )
         truth = None if known is None else outputs[known]
-        return record_from({"query": asked, "ground_truth": truth}, at)
+        return resolve_record({"query": asked, "ground_truth": truth}, at)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO
@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.io.build import ResultRows, TargetRows, build
 from calipers.io.files.open import Source
 from calipers.io.files.probe import Probe
 from calipers.io.files.write import opened
@@ -78,10 +79,10 @@ def without_subtopics(truth: GroundTruth) -> GroundTruth:
     targets = truth.targets.group_by("query", "item", maintain_order=True).agg(
         pl.max("grade")
     )
-    made = GroundTruth.from_targets(targets, queries=truth.queries, tags=truth.tags)
-    return replace(
-        made, notes=tuple(n for n in truth.notes if not n.startswith(SUBTOPICS))
-    )
+    notes = (note for note in truth.notes if not note.startswith(SUBTOPICS))
+    return TargetRows(
+        targets, queries=truth.queries, tags=truth.tags, notes=tuple(notes)
+    ).ground_truth()
 
 
 def _of_each_query(frame: pl.DataFrame) -> pl.Series:
@@ -158,14 +159,13 @@ class TrecRun(Format):
         rows = first_rows(probe)
         _check_not_exchanged(rows, source.name)
         _check_one_tag(source)
-        run = Run(
+        results = ResultRows(
             lambda: scan(source, RUN),
-            order="score",
-            ties="trec",
+            RUN.names,
             name=source.name,
             notes=_rising(rows),
         )
-        return Dataset(run=run, kind=self.title)
+        return build(self.title, results=results)
 
     def write(
         self, output: Output, parts: Parts, path: Path, remarks: Remarks
@@ -200,9 +200,7 @@ class TrecJudgements(Format):
     def read(self, probe: Probe, role: Role) -> Dataset:
         """Read and check judgements; a grade of 0 or below means judged not relevant."""
         del role
-        return Dataset(
-            ground_truth=_judgements(probe.source, JUDGEMENTS), kind=self.title
-        )
+        return build(self.title, _judgements(probe.source, JUDGEMENTS))
 
     def write(
         self, output: Output, parts: Parts, path: Path, remarks: Remarks
@@ -215,15 +213,15 @@ class TrecJudgements(Format):
         return [path]
 
 
-def _judgements(source: Source, layout: LineLayout) -> GroundTruth:
+def _judgements(source: Source, layout: LineLayout) -> TargetRows:
+    """The judgements in the lines of a file, each with its line."""
     frame = pl.concat([empty(layout), *scan(source, layout)])
     if "group" not in frame.columns:
-        return GroundTruth.from_targets(frame, where=lambda row: place_of(source, row))
+        return TargetRows(frame, partial(place_of, source))
     if (frame["group"] == ENCODED).all():
         frame = frame.with_columns(decoded_ids(frame[name]) for name in ("query", "item"))
     frame, notes = with_subtopics(frame)
-    truth = GroundTruth.from_targets(frame, where=lambda row: place_of(source, row))
-    return replace(truth, notes=notes)
+    return TargetRows(frame, partial(place_of, source), notes=notes)
 
 
 def plain_format(probe: Probe) -> Format | None:
@@ -515,9 +513,8 @@ class MarcoRun(Format):
                 )
             _check_gaps(seen, probe.name)
 
-        return Dataset(
-            run=Run(batches, order="rank", name=probe.name), kind="an MS MARCO run"
-        )
+        results = ResultRows(batches, MARCO_RUN.names, name=probe.name)
+        return build("an MS MARCO run", results=results)
 
 
 def _check_gaps(seen: list[pl.DataFrame], name: str) -> None:
@@ -551,8 +548,8 @@ class ThreeColumns(Format):
     def read(self, probe: Probe, role: Role) -> Dataset:
         """Read and check the judgements."""
         del role
-        truth = _judgements(probe.source, THREE_JUDGEMENTS)
-        return Dataset(ground_truth=truth, kind="judgements in three columns")
+        rows = _judgements(probe.source, THREE_JUDGEMENTS)
+        return build("judgements in three columns", rows)
 
 
 def _third_by_query(probe: Probe) -> dict[bytes, list[bytes]]:

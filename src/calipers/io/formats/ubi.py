@@ -18,13 +18,14 @@ from calipers.io.formats.spans import OpenInference, Otlp
 from calipers.io.formats.traces import (
     Langfuse,
     LangSmith,
+    RetrieverCall,
     Span,
     TraceFormat,
     no_calls,
     opened,
     retrievals,
 )
-from calipers.io.records.records import At, Record
+from calipers.io.records.schema import At
 from calipers.names import words_in
 
 CLICKED = frozenset(
@@ -62,8 +63,9 @@ class Ubi(TraceFormat):
         """Yield every search."""
         for at, row in _sources(rows):
             if (found := _search(row, at)) is not None:
-                record = Record(found.question, retrieved=[*found.hits])
-                yield Span(found.id, str(row.get("timestamp") or ""), at, record=record)
+                hits = tuple({"id": hit} for hit in found.hits)
+                call = RetrieverCall(found.question, hits)
+                yield Span(found.id, str(row.get("timestamp") or ""), at, call=call)
 
 
 def _sources(rows: Rows) -> Rows:
@@ -154,8 +156,8 @@ _ALLOWED = (
 )
 
 
-def read_traces(file: Probe | str | os.PathLike[str]) -> Iterator[Record]:
-    """Yield one record per question of a trace of any tool, with what its retriever returned."""
+def read_traces(file: Probe | str | os.PathLike[str]) -> Iterator[RetrieverCall]:
+    """Yield the calls of retrievers in a trace of any tool, one per question."""
     probe = file if isinstance(file, Probe) else Probe(Source(Path(file)))
     if probe.look is None:
         raise InvalidInput(f"{probe.name} holds no traces: it is not JSON; {_ALLOWED}")
@@ -177,7 +179,7 @@ def read_traces(file: Probe | str | os.PathLike[str]) -> Iterator[Record]:
     if file_format is None:
         raise InvalidInput(f"{probe.name} is no part of a trace; {_ALLOWED}")
     spans = [*file_format.spans(typed_rows(file_format, probe.records(owner)))]
-    if not file_format.without_calls and not any(span.record for span in spans):
+    if not file_format.without_calls and not any(span.call for span in spans):
         raise no_calls(probe.name, len(spans))
-    for _, record in retrievals(spans):
-        yield record
+    for _, call in retrievals(spans):
+        yield call

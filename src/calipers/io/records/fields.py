@@ -27,7 +27,7 @@ from calipers.io.records.documents import (
 )
 from calipers.io.records.json_files import MOST_COLUMNS, first_object, opened
 from calipers.io.records.rankings import refuse_second_order
-from calipers.io.records.records import At, Result, Target
+from calipers.io.records.schema import At, JsonResult, JsonTarget
 from calipers.io.tables.cells import Splitter, looks_like_texts
 from calipers.io.tables.columns import (
     IGNORE,
@@ -56,17 +56,17 @@ from calipers.names import (
 )
 
 _FIELDS: dict[type, dict[str, Any]] = {
-    kind: get_type_hints(kind) for kind in (Result, Target)
+    kind: get_type_hints(kind) for kind in (JsonResult, JsonTarget)
 }
-_TARGET, _RESULT = (frozenset(_FIELDS[kind]) for kind in (Target, Result))
+_TARGET, _RESULT = (frozenset(_FIELDS[kind]) for kind in (JsonTarget, JsonResult))
 _IDS = (*RESULT["id"], *ITEM_IDS)
 _ALIASES = frozenset({*ITEM_IDS, *WRAPPED, *METADATA, *ROW["rank"]}).union(
     *RESULT.values()
 )
 _PLAIN = (*SCALARS, Mapping)
 _NAMES: dict[type, dict[str, tuple[str, ...]]] = {
-    Result: {"rank": ROW["rank"]},
-    Target: {
+    JsonResult: {"rank": ROW["rank"]},
+    JsonTarget: {
         "grade": (*ROW["grade"], "score"),
         "id": _IDS,
         "quote": (*QUOTE, *RESULT["text"]),
@@ -94,7 +94,7 @@ class _Keys(NamedTuple):
 def _keys(kind: type, keys: tuple[str, ...]) -> _Keys:
     fields = _FIELDS[kind]
     # Objects of libraries have exact names; people write those of targets in any style.
-    style = plain_name if kind is Target else str
+    style = plain_name if kind is JsonTarget else str
     plain = {style(str(key)): key for key in reversed(keys)}
     named = {
         ours: tuple(plain[name] for name in names if name in plain)
@@ -372,7 +372,7 @@ def _results(given: Any, at: At) -> Any:
 
 def _result(one: Mapping[str, Any], at: At) -> dict[str, Any]:
     """A result with further fields; what has our own name is checked as it is written."""
-    keys = _keys(Result, tuple(one))
+    keys = _keys(JsonResult, tuple(one))
     own = {name: value for name in keys.ours if (value := one[name]) is not None}
     for name in keys.named["rank"] if "rank" not in own else ():
         own["rank"] = one[name]
@@ -418,7 +418,7 @@ def _targets(listed: Sequence[Any], at: At) -> list[Any]:
         if isinstance(one, Mapping):
             if not one.keys() <= _TARGET or isinstance(one.get("grade"), str | bool):
                 made[i] = _target(one, _inside(at, f"[{i}]"))
-                for key in _keys(Target, tuple(one)).unknown:
+                for key in _keys(JsonTarget, tuple(one)).unknown:
                     unknown.setdefault(str(key), []).append(one[key])
         elif is_document(one):
             found = _document(one, _inside(at, f"[{i}]"))
@@ -430,7 +430,7 @@ def _targets(listed: Sequence[Any], at: At) -> list[Any]:
 
 
 def _target(one: Mapping[str, Any], at: At) -> dict[str, Any]:
-    named = _keys(Target, tuple(one)).named
+    named = _keys(JsonTarget, tuple(one)).named
     made = {name: value for name, value in one.items() if name in _TARGET}
     called = next((key for key in named["grade"] if one[key] is not None), None)
     if called is not None:

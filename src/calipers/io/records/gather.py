@@ -1,19 +1,14 @@
 """Collect the results of a run as they are read, in memory up to a limit."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from calipers.io.build import ResultRows
 from calipers.model.ranking import Order
-from calipers.model.run import (
-    RUN_SCHEMA,
-    Run,
-    natural_ties,
-    notes_on_rising,
-    rising_queries,
-)
+from calipers.model.run import RUN_SCHEMA, notes_on_rising, rising_queries
 
 if TYPE_CHECKING:
     from calipers.io.files.spill import Piece, ScratchFile
@@ -59,7 +54,7 @@ class MemoryBudget:
         return ScratchFile()
 
 
-class Results:
+class GatheredResults:
     """The results of one ranking, added in frames of whole queries."""
 
     def __init__(self, room: MemoryBudget) -> None:
@@ -83,31 +78,21 @@ class Results:
         if self._room.is_full and self._held >= min(_BYTES_AT_ONCE, self._room.held):
             self._spill()
 
-    def run(
-        self,
-        order: Order,
-        queries: pl.DataFrame,
-        name: str | None,
-        stages: Mapping[str, Run] | None = None,
-    ) -> Run:
-        """The run, once all results are added."""
+    def rows(self, order: Order, queries: pl.DataFrame, name: str | None) -> ResultRows:
+        """All results, once they are added, as the builder takes them."""
         if self._n_spilled or self._room.is_full:
             self._spill()
         elif self._rows > _MANY:
             self._parts = list(regrouped(self._frames(), _ROWS_AT_ONCE, _BYTES_AT_ONCE))
         else:
             whole = pl.concat(map(self._shaped, self._frames()))
-            return Run.from_frame(
-                whole, order=order, queries=queries, name=name, stages=stages
-            )
-        ties = natural_ties(order, self._columns)
-        return Run(
+            return ResultRows(whole, order=order, queries=queries, name=name)
+        return ResultRows(
             self._scan,
+            self._columns,
             order,
-            ties,
-            queries,
-            name,
-            dict(stages or {}),
+            queries=queries,
+            name=name,
             is_grouped=True,
             stays=True,
         )

@@ -17,7 +17,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import Source, line_and_column, not_utf8
-from calipers.io.records.records import Place
+from calipers.io.records.schema import Place
 from calipers.io.tables.columns import Columns
 from calipers.io.tables.scan import InputTable, lazily
 from calipers.io.tables.usual_names import is_long, renaming

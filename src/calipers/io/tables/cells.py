@@ -16,7 +16,6 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.io.records.documents import finite
 from calipers.io.tables.columns import words_as_grades
-from calipers.model.ground_truth import check_direction
 from calipers.names import EMPTY
 
 ENDS = ".!?…。"
@@ -388,53 +387,6 @@ def _needed(columns: list[str]) -> set[str]:
 
 def _shown(value: Any) -> str:
     return "nothing" if value is None else repr(value)[:60]
-
-
-def check_ranks(rows: pl.DataFrame, where: Callable[[int], str], seen: int = 0) -> None:
-    """Refuse two results of one query at the same rank: their order is unknown."""
-    if "rank" not in rows.columns or "call" in rows.columns:
-        return
-    twice = rows.select("query", "rank").is_duplicated().arg_true()
-    if len(twice):
-        row = int(twice[-1])
-        raise InvalidInput(
-            f"Two results of the query {rows['query'][row]!r:.60} have the rank "
-            f"{rows['rank'][row]}, one of them at {where(seen + row)}; give each a rank of "
-            "its own, or scores in place of ranks."
-        )
-
-
-def check_results(rows: pl.DataFrame, where: Callable[[int], str]) -> None:
-    """Refuse listed results without a name, a finite score, a sound place or a rising rank."""
-    named = [one for one in ("item", "text", "document") if one in rows.columns]
-    nameless = rows.select(
-        pl.all_horizontal(pl.lit(True), pl.col(named).is_null())
-    ).to_series()
-    if nameless.any():
-        raise InvalidInput(
-            "A result has neither an id, nor a text, nor a document at "
-            f"{where(int(nameless.arg_max() or 0))}; give it one, or name its id: --column "
-            "item=NAME."
-        )
-    if "score" in rows.columns and not rows["score"].is_finite().all():
-        row = int((~rows["score"].is_finite()).arg_true()[0])
-        raise InvalidInput(
-            f"A score is {rows['score'][row]} at {where(row)}; a score is a finite number."
-        )
-    check_direction(rows, where)
-    if "rank" not in rows.columns or rows["rank"].is_null().all():
-        return
-    known = rows.with_row_index("__row").filter(pl.col("rank").is_not_null())
-    falls = (known["rank"].diff() <= 0) & (known["query"] == known["query"].shift(1))
-    if "call" in rows.columns:
-        falls &= known["call"].is_null()
-    if falls.any():
-        row = int(falls.arg_true()[0])
-        raise InvalidInput(
-            f"The ranks do not rise at {where(known['__row'][row])}.rank: found "
-            f"{known['rank'][row]:g} behind {known['rank'][row - 1]:g}; results are listed best "
-            "first, so sort them by rank."
-        )
 
 
 def gap_notes(rows: pl.DataFrame, *, whole: bool) -> tuple[str, ...]:

@@ -42,6 +42,11 @@ class LineLayout:
     tag: int | None = None
     """The column that says with ``ENCODED`` that the ids of a line are percent-encoded."""
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(name for _, name in self.columns)
+
 
 def is_lines(probe: Probe) -> bool:
     """Whether the file is lines of text, not a table with a header."""

@@ -24,7 +24,7 @@ def real_questions(value: Any) -> list[str]:
     """The questions of traces, or of a file or list of questions."""
     if isinstance(value, str | os.PathLike):
         try:
-            if found := [str(record.query) for record in read_traces(value)]:
+            if found := [call.question for call in read_traces(value)]:
                 return found
         except InvalidInput:
             if Path(value).is_fifo():  # it cannot be read twice

@@ -9,9 +9,8 @@ from os import PathLike
 from typing import Any, ClassVar
 
 from calipers.errors import InvalidInput, check_number
-from calipers.io.formats.traces import NO_CALLS
+from calipers.io.formats.traces import NO_CALLS, RetrieverCall
 from calipers.io.formats.ubi import Behaviour, Ubi
-from calipers.io.records.records import Record, Result
 from calipers.model.document import Document, Lines, Note
 from calipers.model.labels import JUDGED_BY
 from calipers.model.result import HasRows, Plain
@@ -76,20 +75,20 @@ class TracedQuestions(Plain, HasRows):
 
 
 def sample_traces(
-    records: Iterable[tuple[str, Record]],
+    calls: Iterable[tuple[str, RetrieverCall]],
     n: int | None = None,
     seed: int = 0,
     behaviour: Behaviour | None = None,
 ) -> TracedQuestions:
-    """Sample n unique questions (default: all) from records, each paired with its source.
+    """Sample n unique questions (default: all) from calls, each paired with its source.
 
     The clicks in ``behaviour`` grade the results.
     """
     if n is not None:
         check_number("The number of questions", n, whole=True, least=1)
-    askings: dict[str, list[tuple[str, Record]]] = {}
-    for source, record in records:
-        askings.setdefault(_key(str(record.query)), []).append((source, record))
+    askings: dict[str, list[tuple[str, RetrieverCall]]] = {}
+    for source, call in calls:
+        askings.setdefault(_key(call.question), []).append((source, call))
     if not askings:
         if behaviour is not None and (behaviour.clicked or behaviour.others):
             raise InvalidInput(Ubi.without_calls)
@@ -123,22 +122,21 @@ def _key(question: str) -> str:
     return normalise(question, ignore_case=True)
 
 
-def _question(key: str, askings: Sequence[tuple[str, Record]]) -> TracedQuestion:
+def _question(key: str, askings: Sequence[tuple[str, RetrieverCall]]) -> TracedQuestion:
+    """One question with all results that were returned for it, each once."""
     results: dict[str, dict[str, str]] = {}
     tags: dict[str, str] = {}
-    for source, record in askings:
-        for one in record.retrieved if isinstance(record.retrieved, list) else ():
-            result = one if isinstance(one, Result) else Result(id=one)
-            facts = {"id": result.id, "text": result.text, "document": result.document}
+    for source, call in askings:
+        for result in call.results:
+            facts = {name: result.get(name) for name in ("id", "text", "document")}
             plain = {
                 name: str(value) for name, value in facts.items() if value is not None
             }
             results.setdefault(next(filter(None, plain.values()), "None"), plain)
-        tags |= {name: str(value) for name, value in (record.tags or {}).items()}
         tags["source"] = source
     return TracedQuestion(
         id="t-" + hashlib.sha256(key.encode(errors="surrogatepass")).hexdigest()[:12],
-        query=str(askings[0][1].query),
+        query=askings[0][1].question,
         asked=len(askings),
         tags=tags,
         retrieved=tuple(results.values()),

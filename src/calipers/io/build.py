@@ -1,0 +1,260 @@
+"""The one builder: a ground truth and a run from long tables.
+
+A long table has one row per query and item. Every format ends here: tables and lines after their
+columns are cast, records and mappings after they are exploded, Spark on each of its workers.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from calipers.errors import InvalidInput
+from calipers.model.arrays import Floats, Ints
+from calipers.model.ground_truth import (
+    FORBIDDEN_SCHEMA,
+    WAYS,
+    GroundTruth,
+    Where,
+    check_direction,
+    row_number,
+)
+from calipers.model.matched import Dataset
+from calipers.model.policy import Ties
+from calipers.model.ranking import Order
+from calipers.model.run import Run, Scan, natural_order, natural_ties
+
+
+@dataclass(frozen=True)
+class TargetRows:
+    """What should be found: a table with one row per query and target.
+
+    Its columns are those of ``TARGET_SCHEMA``; only ``query`` is needed, and a grade that is not
+    there is 1.
+    """
+
+    frame: pl.DataFrame
+    where: Where = row_number
+    """The place that a row was read from, for errors."""
+    queries: pl.DataFrame | None = None
+    """Query and text, in their order; None if every query has a target."""
+    tags: Mapping[str, pl.Series] = field(default_factory=dict)
+    forbidden: pl.DataFrame | None = None
+    """Query, and the columns of a target that must not be found."""
+    excluded: pl.DataFrame | None = None
+    """The same of results that count neither for nor against a ranking."""
+    notes: tuple[str, ...] = ()
+    only_returned: bool = False
+    """Whether only what a retriever returned was judged."""
+
+    def ground_truth(self) -> GroundTruth:
+        """The ground truth, checked."""
+        truth = GroundTruth.from_targets(
+            self.frame, queries=self.queries, tags=self.tags, where=self.where
+        )
+        return replace(
+            truth,
+            forbidden=_set_aside(self.forbidden),
+            excluded=_set_aside(self.excluded),
+            notes=(*truth.notes, *self.notes),
+            only_returned=self.only_returned,
+        )
+
+
+def _set_aside(rows: pl.DataFrame | None) -> pl.DataFrame | None:
+    """What is forbidden or excluded, each once; None if that is nothing."""
+    if rows is None or not rows.height:
+        return None
+    shaped = rows.select(
+        pl.col(name).cast(kind)
+        if name in rows.columns
+        else pl.lit(None, kind).alias(name)
+        for name, kind in FORBIDDEN_SCHEMA.items()
+    )
+    return shaped.unique(maintain_order=True)
+
+
+@dataclass(frozen=True, eq=False)
+class TargetLists:
+    """Targets as lists of ids and grades, from memory; their table is made when it is needed."""
+
+    names: list[str]
+    """The queries, in the order of their targets."""
+    lengths: Ints
+    """How many targets each query has."""
+    ids: list[str]
+    grades: Floats
+
+    @cached_property
+    def _codes(self) -> Ints:
+        """The query of each target, by its number."""
+        return np.repeat(np.arange(self.lengths.size), self.lengths)
+
+    @cached_property
+    def _table(self) -> GroundTruth:
+        queries = pl.Series("query", self.names, dtype=pl.String)
+        ids = pl.Series(self.ids, dtype=pl.String)
+        columns = {"query": queries[self._codes], "item": ids, "grade": self.grades}
+        rows = TargetRows(pl.DataFrame(columns), queries=queries.to_frame())
+        return rows.ground_truth()
+
+    def ground_truth(self) -> GroundTruth:
+        """The ground truth, with all that matching by id needs without a table."""
+        by_id = frozenset({"item"} if self.ids else ())
+        return GroundTruth(
+            lambda: self._table.targets, lambda: self._table.queries
+        ).knowing(
+            names=self.names,
+            ids=self.ids,
+            grades=self.grades,
+            n_queries=len(self.names),
+            target_query=self._codes,
+            is_grouped=True,
+            has_groups=False,
+            kinds=by_id,
+            complete=by_id or frozenset(WAYS.values()),
+        )
+
+
+def part_of_truth(targets: pl.DataFrame, queries: pl.DataFrame) -> GroundTruth:
+    """The ground truth of some queries, from rows of one that was built and checked before."""
+    return GroundTruth(targets, queries)
+
+
+@dataclass(frozen=True)
+class ResultRows:
+    """What a retriever returned: tables with one row per query and result.
+
+    Their columns are those of ``RUN_SCHEMA``; ``query`` is needed, and ``item`` or ``text``.
+    """
+
+    frames: pl.DataFrame | Scan
+    """The results: one table, or a function that reads them table by table."""
+    columns: Sequence[str] = ()
+    """The columns of tables that are not read yet."""
+    order: Order | None = None
+    """What makes the order; None: ranks where there are any, else scores, else the rows."""
+    ties: Ties | None = None
+    """The rule for equal scores; None: the usual one of the order."""
+    queries: pl.DataFrame | Callable[[], pl.DataFrame] | None = None
+    """Query, text, latency_ms and error, also of queries without results."""
+    name: str | None = None
+    stages: Mapping[str, "ResultRows"] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    is_grouped: bool = False
+    """Whether the rows of each query stand together."""
+    stays: bool = False
+    """Whether tables can be read again without the files that they came from."""
+    in_memory: bool = False
+    """Whether tables that are read by a function are in memory all the same."""
+
+    def run(self) -> Run:
+        """The run."""
+        stages = {name: stage.run() for name, stage in self.stages.items()}
+        if isinstance(self.frames, pl.DataFrame):
+            run = Run.from_frame(
+                self.frames,
+                order=self.order,
+                ties=self.ties,
+                queries=self.queries() if callable(self.queries) else self.queries,
+                name=self.name,
+                stages=stages,
+            )
+            return replace(run, notes=self.notes, is_grouped=self.is_grouped)
+        order = self.order or natural_order(self.columns)
+        return Run(
+            self.frames,
+            order,
+            self.ties or natural_ties(order, self.columns),
+            queries=self.queries,
+            name=self.name,
+            stages=stages,
+            notes=self.notes,
+            is_grouped=self.is_grouped,
+            stays=self.stays,
+            in_memory=self.in_memory,
+        )
+
+
+def build(
+    kind: str,
+    targets: TargetRows | TargetLists | None = None,
+    results: ResultRows | None = None,
+) -> Dataset:
+    """The dataset in these rows; ``kind`` describes where they come from.
+
+    >>> rows = pl.DataFrame({"query": ["q", "q"], "item": ["a", "b"]})
+    >>> build("two judgements", TargetRows(rows)).ground_truth.n_queries
+    1
+    >>> build("a ranking", results=ResultRows(rows)).run.order
+    'listed'
+    """
+    truth = None if targets is None else targets.ground_truth()
+    run = None if results is None else results.run()
+    return Dataset(truth, run, kind)
+
+
+def check_ranked(rows: pl.DataFrame, where: Where, before: int = 0) -> None:
+    """Refuse results whose spans end before they start, and two at the same rank.
+
+    ``where`` says where a row came from, by its number; ``before`` rows precede these.
+    """
+    check_direction(rows, where, before)
+    if "rank" not in rows.columns or "call" in rows.columns:
+        return
+    twice = rows.select("query", "rank").is_duplicated().arg_true()
+    if len(twice):
+        row = int(twice[-1])
+        raise InvalidInput(
+            f"Two results of the query {rows['query'][row]!r:.60} have the rank "
+            f"{rows['rank'][row]}, one of them at {where(before + row)}; give each a rank of "
+            "its own, or scores in place of ranks."
+        )
+
+
+def check_listed(rows: pl.DataFrame, where: Where) -> None:
+    """Refuse listed results without a name, a finite score, a sound place or a rising rank."""
+    named = [name for name in ("item", "text", "document") if name in rows.columns]
+    nameless = rows.select(
+        pl.all_horizontal(pl.lit(True), pl.col(named).is_null())
+    ).to_series()
+    if nameless.any():
+        raise InvalidInput(
+            "A result has neither an id, nor a text, nor a document at "
+            f"{where(int(nameless.arg_max() or 0))}; give it one, or name its id: --column "
+            "item=NAME."
+        )
+    if "score" in rows.columns and not rows["score"].is_finite().all():
+        row = int((~rows["score"].is_finite()).arg_true()[0])
+        raise InvalidInput(
+            f"A score is {rows['score'][row]} at {where(row)}; a score is a finite number."
+        )
+    check_direction(rows, where)
+    _check_ranks_rise(rows, where)
+
+
+def _check_ranks_rise(rows: pl.DataFrame, where: Where) -> None:
+    """Refuse ranks that contradict the order of the list."""
+    if "rank" not in rows.columns or rows["rank"].is_null().all():
+        return
+    known = rows.with_row_index("__row").filter(pl.col("rank").is_not_null())
+    falls = (known["rank"].diff() <= 0) & (known["query"] == known["query"].shift(1))
+    if "call" in rows.columns:
+        falls &= known["call"].is_null()
+    if falls.any():
+        row = int(falls.arg_true()[0])
+        raise InvalidInput(
+            f"The ranks do not rise at {where(known['__row'][row])}.rank: found "
+            f"{known['rank'][row]:g} behind {known['rank'][row - 1]:g}; results are listed best "
+            "first, so sort them by rank."
+        )
+
+
+def no_targets(queries: Sequence[str]) -> Iterator[str]:
+    """The note on queries without targets."""
+    if not len(queries):
+        return
+    called = "1 question has" if len(queries) == 1 else f"{len(queries):,} questions have"
+    yield f"{called} nothing that should be found, such as {queries[0]!r:.60}."
