@@ -168,6 +168,24 @@ def undocumented(source: Source) -> int:
     return sum(ast.get_docstring(node) is None for node in _functions(source))
 
 
+_NOUNS = frozenset({"Run", "GroundTruth"})
+
+
+def builders(source: Source) -> int:
+    """1 for a file of io that makes a run or a ground truth itself: each is a way to build one."""
+    if "io" not in source.path.parts:
+        return 0
+    return int(any(_makes_a_noun(node) for node in source.nodes))
+
+
+def _makes_a_noun(node: ast.AST) -> bool:
+    """Whether a node is a call of ``Run`` or ``GroundTruth``, or of a method of the class."""
+    if not isinstance(node, ast.Call):
+        return False
+    owner = node.func.value if isinstance(node.func, ast.Attribute) else node.func
+    return isinstance(owner, ast.Name) and owner.id in _NOUNS
+
+
 def comments(source: Source) -> int:
     """Lines that are a comment."""
     return sum(line.lstrip().startswith("#") for line in source.lines)
@@ -184,6 +202,7 @@ ROWS = (
     Row("one, found, made, said, given, asked as names", vague_names, 800),
     Row("lines of more than 90 characters per 1,000", long_lines, 25, per_thousand=True),
     Row("functions without a docstring, percent", undocumented, 24, percent_of=functions),
+    Row("files of io that make a run or a ground truth", builders, 1),
 )
 
 

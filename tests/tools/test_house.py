@@ -34,6 +34,24 @@ def test_each_row_counts_what_it_says(count, text, expected):
     assert count(source(text)) == expected
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("io/formats/a.py", "Run(scan)\nGroundTruth.from_targets(rows)", 1),
+        ("io/a.py", "cls.Run\nrun: Run = rows.run()\nDataset(run)", 0),
+        ("match/a.py", "Run.from_frame(rows)", 0),
+    ],
+)
+def test_a_file_of_io_that_makes_a_run_is_a_way_to_build_one(name, text, expected):
+    assert house.builders(source(text, name)) == expected
+
+
+def test_one_file_builds_every_run_and_ground_truth_that_is_read(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    ways = [one.path.as_posix() for one in house.read_source(house.SOURCE) if house.builders(one)]
+    assert ways == ["src/calipers/io/build.py"]
+
+
 def test_the_files_that_build_settings_may_read_keys():
     assert house.settings_by_key(source('settings["k"]', "settings.py")) == 0
 

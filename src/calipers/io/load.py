@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 import polars as pl
 
 from calipers.errors import LOOK, InvalidInput, NoGroundTruth, SealedQueries
+from calipers.io.build import MemoryBudget
 from calipers.io.files.open import Source, is_standard_input
 from calipers.io.files.probe import Probe
 from calipers.io.format import WholeFormat, is_of_spark
-from calipers.io.records.gather import MemoryBudget
 from calipers.io.records.json_files import refuse_columns
 from calipers.io.registry import formats, read_probe, read_source
 from calipers.io.tables.columns import Columns

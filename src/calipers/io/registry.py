@@ -15,14 +15,13 @@ from pkgutil import iter_modules
 
 import calipers.plugins as plugins
 from calipers.errors import CalipersError, InvalidInput, Unclear, UnreadableFile
+from calipers.io.build import MemoryBudget
 from calipers.io.files.open import Source
 from calipers.io.files.probe import UTF_16, Probe
 from calipers.io.files.write import PACKED, ending, is_stream
 from calipers.io.format import Format, Writer
 from calipers.io.formats.ours import Ours, is_ours_alone
-from calipers.io.records.gather import MemoryBudget
 from calipers.io.tables.columns import Columns
-from calipers.io.tables.lines import is_lines
 from calipers.io.tables.scan import InputTable
 from calipers.model.matched import Dataset, Role
 from calipers.words import did_you_mean
@@ -366,6 +365,8 @@ def what_it_is(probe: Probe) -> str | None:
             "is SQuAD: questions with paragraphs and answers. Make a table of question and quote "
             "(what to find), or say --column quote=context --column ignore=answers"
         )
+    from calipers.io.tables.lines import is_lines
+
     head = probe.source.head if is_lines(probe) else b""
     if head and not head.startswith(UTF_16) and not is_readable(head):
         return (

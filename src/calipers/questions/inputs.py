@@ -11,9 +11,9 @@ import polars as pl
 
 from calipers.errors import CalipersError, InvalidInput, SealedQueries, check_number
 from calipers.input_types import MetricsInput
+from calipers.io.build import MemoryBudget
 from calipers.io.files.spill import SHARE_TO_HOLD, memory_in_bytes
 from calipers.io.load import load, load_pair, load_run
-from calipers.io.records.gather import MemoryBudget
 from calipers.io.tables.columns import Columns
 from calipers.match.pair import match_again, match_pair
 from calipers.model.ground_truth import GroundTruth

@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 
 import calipers
 from calipers.errors import CalipersError, InvalidInput, WriteFailed
+from calipers.io import build
+from calipers.io.build import MemoryBudget
 from calipers.io.files import spill
 from calipers.io.files.spill import ScratchFile
 from calipers.io.formats import table
 from calipers.io.load import load
-from calipers.io.records import explode, gather
-from calipers.io.records.gather import MemoryBudget
+from calipers.io.records import explode
 from calipers.model.run import Run
 
 ID = st.sampled_from(["a", "b", "c", "d", "é", 7])
@@ -71,9 +72,9 @@ def bounded(most: int = 100, many: int = 10**6) -> Iterator[None]:
     """Nearly everything goes to disk, or comes from memory, a few rows at a time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(explode, "RESULTS", 3)
-        patch.setattr(gather, "_ROWS_AT_ONCE", 4)
-        patch.setattr(gather, "_MANY", many)
-        patch.setattr(gather, "_ALWAYS", 0)
+        patch.setattr(build, "_ROWS_AT_ONCE", 4)
+        patch.setattr(build, "_MANY", many)
+        patch.setattr(build, "_ALWAYS", 0)
         patch.setattr(MemoryBudget, "_most", most)
         yield
 
@@ -204,8 +205,8 @@ def test_a_full_disk_is_a_sentence_and_nothing_is_left(lines, tmp_path, small_fi
 def test_the_memory_reaches_the_records(lines, monkeypatch):
     seen = []
     monkeypatch.setattr(explode, "RESULTS", 3)
-    monkeypatch.setattr(gather, "_ALWAYS", 0)
-    monkeypatch.setattr(gather.MemoryBudget, "is_full", property(lambda room: True))
+    monkeypatch.setattr(build, "_ALWAYS", 0)
+    monkeypatch.setattr(build.MemoryBudget, "is_full", property(lambda room: True))
     really_open = spill._open
 
     def noted():

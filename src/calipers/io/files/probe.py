@@ -11,9 +11,9 @@ import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
+from calipers.io.build import MemoryBudget
 from calipers.io.files.open import Source
 from calipers.io.records import json_files
-from calipers.io.records.gather import MemoryBudget
 from calipers.io.records.json_files import Look, RawRecords
 from calipers.io.tables.columns import Columns
 from calipers.io.tables.scan import InputTable, delimited, explained, header, in_memory

@@ -15,14 +15,21 @@ from typing import BinaryIO
 import polars as pl
 
 from calipers.errors import InvalidInput, Unclear, is_command_line
-from calipers.io.build import ResultRows, TargetRows, build, check_ranked, no_targets
+from calipers.io.build import (
+    GatheredResults,
+    MemoryBudget,
+    ResultRows,
+    TargetRows,
+    build,
+    check_ranked,
+    no_targets,
+)
 from calipers.io.files.parquet import write_blocks
 from calipers.io.files.probe import Probe
 from calipers.io.files.write import opened, write_cells
 from calipers.io.format import Format, Output, Parts, has_lists_beside, wrong_format
 from calipers.io.records.entries import EVERYTHING, Remarks, records
 from calipers.io.records.fields import holds_objects
-from calipers.io.records.gather import GatheredResults, MemoryBudget
 from calipers.io.tables.candidates import missing_part
 from calipers.io.tables.cells import (
     TAG,

@@ -16,8 +16,15 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.build import ResultRows, TargetRows, build, check_listed, no_targets
-from calipers.io.records.gather import GatheredResults, MemoryBudget
+from calipers.io.build import (
+    GatheredResults,
+    MemoryBudget,
+    ResultRows,
+    TargetRows,
+    build,
+    check_listed,
+    no_targets,
+)
 from calipers.io.records.json_files import explain_mismatch
 from calipers.io.records.schema import (
     EXAMPLE,

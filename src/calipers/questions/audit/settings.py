@@ -63,10 +63,10 @@ def audit(
     >>> [(finding.name, finding.severity, finding.count) for finding in found.findings][0]
     ('id_not_in_corpus', 'error', 1)
     """
+    from calipers.io.build import MemoryBudget
     from calipers.io.corpus import open_corpus
     from calipers.io.files.spill import memory_in_bytes
     from calipers.io.load import load
-    from calipers.io.records.gather import MemoryBudget
     from calipers.io.tables.columns import Columns
     from calipers.questions.audit import rule
     from calipers.questions.audit.real_questions import real_questions

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from calipers.errors import InvalidInput
 from calipers.io import registry
+from calipers.io.build import MemoryBudget
 from calipers.io.files.open import Source
 from calipers.io.files.probe import Probe
 from calipers.io.files.spill import memory_in_bytes
@@ -17,7 +18,6 @@ from calipers.io.files.write import check_place
 from calipers.io.format import Output, Writer
 from calipers.io.load import ARGUMENT, load, not_sealed, read_value
 from calipers.io.records.entries import DETAILS, FACETS, Counts, Remarks, counted
-from calipers.io.records.gather import MemoryBudget
 from calipers.io.tables.columns import Columns
 from calipers.model.document import Document
 from calipers.model.matched import Dataset, Role
