@@ -94,8 +94,8 @@ class Unclear(InvalidInput):
     """Data that could mean two things, or whose parts nobody named.
 
     ``options`` are mappings of fields to columns that may settle it. They are tried
-    before one of them is shown (``io.tables.propose``); ``otherwise`` is said where none
-    of them can be read.
+    before one of them is shown (``io.tables.propose``). ``otherwise`` says what to do
+    where none of them can be read, and stands before a line that only leaves a column out.
     """
 
     def __init__(
@@ -107,6 +107,7 @@ class Unclear(InvalidInput):
         super().__init__(f"{why}." if otherwise is None else f"{otherwise}: {why}.")
         self.why = why
         self.options = options
+        self.otherwise = otherwise
 
 
 class NoCommonIds(InvalidInput):

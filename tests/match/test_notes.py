@@ -228,3 +228,22 @@ def test_nothing_is_said_where_one_side_lacks_nothing_or_nothing_is_alike(ours, 
     run, truth = ({one: ["a"] for one in ("shared", *side)} for side in (ours, theirs))
     scores = calipers.evaluate(run, ground_truth=truth, metrics="recall@1")
     assert not scores.settings["notes"]
+
+
+def test_a_map_that_is_proposed_can_be_carried_out():
+    """Two targets differ in their endings alone, so that these cannot be taken off."""
+    truth = {"q": ["x.md", "x.txt"], "r": ["y.md"]}
+    run = {"q": ["x"], "r": ["y"]}
+    with pytest.raises(NoCommonIds) as caught:
+        calipers.evaluate(ground_truth=truth, run=run)
+    assert "They differ in the extension of a file name: write them alike" in str(caught.value)
+    found = calipers.evaluate(ground_truth=truth, run={**run, "r": ["y.md"]})
+    assert "extension of a file name: write them alike" in " ".join(found.settings["notes"])
+
+
+def test_what_is_said_of_ids_already_stays_in_the_next_map():
+    truth = {"q": ["a.md", "b.md"]}
+    with pytest.raises(NoCommonIds, match=r"--map-ids prefix=docs/,case, or"):
+        calipers.evaluate(ground_truth=truth, run={"q": ["docs/A.md"]}, map_ids="prefix=docs/")
+    both = {"ground_truth": truth, "run": {"q": ["docs/A.md"]}, "map_ids": "prefix=docs/,case"}
+    assert calipers.evaluate(**both, metrics="recall@1")["recall@1"].mean == 0.5

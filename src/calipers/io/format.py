@@ -6,7 +6,7 @@ format is written once. A format of another package is the same kind of class; s
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -30,6 +30,7 @@ from calipers.io.records.json_files import (
 from calipers.io.records.schema import At, JsonRecord, Place, PlainRecord
 from calipers.io.tables.cells import TAG, cell_value, in_order
 from calipers.io.tables.scan import InputTable, explained
+from calipers.io.tables.usual_names import IGNORED
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset, Role
 from calipers.model.run import Run
@@ -425,7 +426,12 @@ def has_lists_beside(table: InputTable) -> bool:
     lists = (
         name for name, kind in table.open().collect_schema().items() if kind == pl.List
     )
-    return any(plain_name(name) in BESIDE for name in lists)
+    return any(_is_beside(name, BESIDE) for name in lists)
+
+
+def _is_beside(name: str, known: Collection[str]) -> bool:
+    """Whether a column says more of the targets, and is to be read."""
+    return plain_name(name) in known and not name.endswith(IGNORED)
 
 
 def read_rows(
@@ -440,7 +446,7 @@ def read_rows(
         for name in table.names()
         if every
         or name in file_format.kept
-        or plain_name(name) in file_format.beside
+        or _is_beside(name, file_format.beside)
         or (tagged and name.startswith(TAG))
     ]
 

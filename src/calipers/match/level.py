@@ -7,7 +7,7 @@ from functools import partial
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.match.near_ids import spelled
+from calipers.match.near_ids import inverted, spelled
 from calipers.model.ground_truth import (
     MARK,
     TARGET_SCHEMA,
@@ -202,7 +202,7 @@ def map_ids(ground_truth: GroundTruth, run: Run, how: IdMap) -> tuple[GroundTrut
     for column in _COLUMNS:
         names = _mapping(targets[column], how)
         closed = {} if forbidden is None else _mapping(forbidden[column], how)
-        meant[column] = _invert({**names, **closed}, how, "ground truth")
+        meant[column] = inverted({**names, **closed}, how, "ground truth")
         targets = _renamed(targets, column, names)
         forbidden = None if forbidden is None else _renamed(forbidden, column, closed)
     truth = GroundTruth.from_targets(
@@ -228,7 +228,7 @@ def _mapped_run(run: Run, how: IdMap, wanted: dict[str, set[str]]) -> Run:
             if column in frame.columns:
                 names = _mapping(frame[column], how)
                 ours = {old: new for old, new in names.items() if new in wanted[column]}
-                _invert(ours, how, "run", seen[column])
+                inverted(ours, how, "run", seen[column])
                 frame = _renamed(frame, column, names)
         return frame
 
@@ -257,33 +257,3 @@ def _renamed(frame: pl.DataFrame, column: str, names: dict[str, str]) -> pl.Data
             list(names), list(names.values()), return_dtype=pl.String
         )
     )
-
-
-def _invert(
-    names: dict[str, str], how: IdMap, side: str, before: dict[str, str] | None = None
-) -> dict[str, str]:
-    """A map from new to old ids; an error where two different old ids become the same.
-
-    One id in two spellings is no such case: where a prefix stands before some occurrences of an
-    id, or zeros do, making them one is what was asked for.
-    """
-    written = IdMap((), tuple(rule for rule in how.rules if rule not in _PARTS))
-    found = {} if before is None else before
-    for old, new in names.items():
-        other = found.setdefault(new, old)
-        if other == old:
-            continue
-        plain = written.of(old)
-        other_plain = written.of(other)
-        if plain not in (new, other_plain) and other_plain != new:
-            raise InvalidInput(
-                f"The ids {other!r} and {old!r} of the {side} both become {new!r}, and nobody "
-                "could tell which is meant; take less off the ids."
-            )
-        if other_plain == new:
-            found[new] = old
-    return found
-
-
-_PARTS = ("query", "basename", "extension")
-"""Rules that take off a part by which ids may differ."""

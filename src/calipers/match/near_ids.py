@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Hashes, Ints, as_series
 from calipers.model.matching import ID_RULES, IdMap
 
@@ -117,17 +118,46 @@ def near_ids(wanted: Ids, returned: Ids) -> list[NearIds]:
 def likely_map(ours: Sequence[str], theirs: Sequence[str]) -> IdMap | None:
     """The rules by which most ids of two sides become equal; None where none does.
 
-    Ids that are equal already are left aside.
-
     >>> str(likely_map(["docs/a.md", "docs/b.md"], ["a", "b"]))
     'prefix=docs/,extension'
     >>> likely_map(["a", "B"], ["a", "c"]) is None
     True
     """
+    usable = (how for how in likely_maps(ours, theirs) if can_map(theirs, ours, how))
+    return next(usable, None)
+
+
+def likely_maps(ours: Sequence[str], theirs: Sequence[str]) -> list[IdMap]:
+    """The rules by which ids of two sides become equal, most ids first, not tried yet."""
     same = set(ours) & set(theirs)
-    one, other = ([name for name in side if name not in same] for side in (theirs, ours))
-    near_idses = near_ids(_of_one_query(one), _of_one_query(other))
-    return near_idses[0].how if near_idses else None
+    wanted, returned = (
+        _of_one_query([name for name in side if name not in same])
+        for side in (theirs, ours)
+    )
+    return [near.how for near in near_ids(wanted, returned)]
+
+
+def can_map(wanted: Sequence[str], returned: Sequence[str], how: IdMap) -> bool:
+    """Whether ``--map-ids`` could be used: ids meet, and no two targets become one.
+
+    >>> can_map(["a/x", "b/y"], ["x"], IdMap((), ("basename",)))
+    True
+    >>> can_map(["a/x", "b/x"], ["x"], IdMap((), ("basename",)))
+    False
+    """
+    try:
+        targets = inverted(_spelled_names(wanted, how), how, "ground truth")
+        results = _spelled_names(returned, how)
+        met = {old: new for old, new in results.items() if new in targets}
+        inverted(met, how, "run")
+    except InvalidInput:
+        return False
+    return bool(met)
+
+
+def _spelled_names(names: Sequence[str], how: IdMap) -> dict[str, str]:
+    """Each name with what it becomes."""
+    return dict(zip(names, spelled(pl.Series(names, dtype=pl.String), how), strict=True))
 
 
 def _of_one_query(names: Sequence[str]) -> Ids:
@@ -295,6 +325,32 @@ def _may_be_one(one: str, other: str, drops: Sequence[str]) -> bool:
     return True
 
 
+def inverted(
+    names: dict[str, str], how: IdMap, side: str, before: dict[str, str] | None = None
+) -> dict[str, str]:
+    """A map from new to old ids; an error where two different old ids become the same.
+
+    One id in two spellings is no such case: where a prefix stands before some occurrences of an
+    id, or zeros do, making them one is what was asked for.
+    """
+    written = IdMap((), tuple(rule for rule in how.rules if rule not in _DROPS))
+    found = {} if before is None else before
+    for old, new in names.items():
+        other = found.setdefault(new, old)
+        if other == old:
+            continue
+        plain = written.of(old)
+        other_plain = written.of(other)
+        if plain not in (new, other_plain) and other_plain != new:
+            raise InvalidInput(
+                f"The ids {other!r} and {old!r} of the {side} both become {new!r}, and nobody "
+                "could tell which is meant; take less off the ids."
+            )
+        if other_plain == new:
+            found[new] = old
+    return found
+
+
 # Which pairs may be alike: a filter that lets through too much, and leaves nothing out.
 
 _AT_ONCE = 1 << 17
@@ -407,7 +463,7 @@ class _Skeletons:
 
 
 def _equal_keys(few: Hashes, many: Hashes) -> tuple[Ints, Ints]:
-    """Pairs of places in both at which the same key stands; of equals in ``few`` the first."""
+    """Pairs of places in both at which the same key stands."""
     bits = np.uint64(64 - max(12, (16 * few.size).bit_length()))
     marked = np.zeros(1 << int(64 - bits), dtype=np.bool_)
     marked[(few >> bits).view(np.int64)] = True
@@ -415,10 +471,11 @@ def _equal_keys(few: Hashes, many: Hashes) -> tuple[Ints, Ints]:
     passing = np.flatnonzero(marked[(many >> bits).view(np.int64)])
     order = np.argsort(few, kind="stable")
     ordered = few[order]
-    at = np.searchsorted(ordered, many[passing])
-    at[at == ordered.size] = 0
-    hit = ordered[at] == many[passing]
-    return order[at[hit]], passing[hit]
+    first = np.searchsorted(ordered, many[passing])
+    counts = np.searchsorted(ordered, many[passing], side="right") - first
+    before = np.cumsum(counts) - counts
+    places = np.repeat(first - before, counts) + np.arange(int(counts.sum()))
+    return order[places], np.repeat(passing, counts)
 
 
 @dataclass(frozen=True, eq=False)

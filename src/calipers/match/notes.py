@@ -9,7 +9,14 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import NoCommonIds
-from calipers.match.near_ids import Ids, likely_map, map_option, near_ids
+from calipers.match.near_ids import (
+    Ids,
+    can_map,
+    likely_map,
+    likely_maps,
+    map_option,
+    near_ids,
+)
 from calipers.model.arrays import Ints, as_series
 from calipers.model.fact import Fact, named, sentence
 from calipers.model.ground_truth import GroundTruth
@@ -30,11 +37,16 @@ def _missed(truth: GroundTruth, matches: Matches) -> Ints:
 
 
 def nearly_found(
-    truth: GroundTruth, matches: Matches, some: FirstResults | None, column: str | None
+    truth: GroundTruth,
+    matches: Matches,
+    some: FirstResults | None,
+    column: str | None,
+    said: str | None = None,
 ) -> list[str]:
     """A note where a missed target is named nearly like a result of its query.
 
-    ``some`` are the first results; ``column`` has their names, None where there are none.
+    ``some`` are the first results; ``column`` has their names, None where there are none. ``said``
+    is the map of ids that both sides have gone through. The map that is proposed was tried.
     """
     if some is None or column is None or column not in some.columns:
         return []
@@ -48,8 +60,13 @@ def nearly_found(
     near = near_ids(wanted, returned)
     if not near:
         return []
-    target = near[0].target
-    result = near[0].result
+    every = truth.targets[column].drop_nulls().unique().to_list()
+    came = list(dict.fromkeys(filter(None, names)))
+    usable = (row for row in near if can_map(every, came, row.how))
+    chosen = next(usable, None)
+    shown = near[0] if chosen is None else chosen
+    target = shown.target
+    result = shown.result
     pairs = wanted.name[int(target[0])], returned.name[int(result[0])]
     # Only the first results were compared, so there may be more.
     at_least = "At least " if len(queries) >= SAMPLE else ""
@@ -60,7 +77,7 @@ def nearly_found(
             it=Fact(about="count", count=target.size, text="near ids"),
             result=named(f"{pairs[1]!r:.60}"),
             target=named(f"{pairs[0]!r:.60}"),
-            how=named(differ_in(near[0].how)),
+            how=named(differ_in(shown.how, said, mapped=chosen is not None)),
         )
     ]
 
@@ -182,12 +199,17 @@ _SAMPLE = 200
 
 
 def check_in_common(
-    kind: Kind, ground_truth: GroundTruth, run: Run, tally: Tally
+    kind: Kind,
+    ground_truth: GroundTruth,
+    run: Run,
+    tally: Tally,
+    said: str | None = None,
 ) -> None:
     """Refuse a run with nothing in common with the ground truth, instead of scoring 0 everywhere.
 
     Targets of other queries count as ids in common, and so do documents where targets are spans:
-    then the names are right, and the retriever found nothing.
+    then the names are right, and the retriever found nothing. ``said`` is the map of ids that both
+    sides have gone through.
     """
     if not ground_truth.targets.height or not tally.sample_queries:
         return
@@ -197,9 +219,9 @@ def check_in_common(
     if kind == "quote":
         _check_common_texts(ground_truth, run)
     elif kind == "span":
-        _check_common_names("document", "document", ground_truth, run)
+        _check_common_names("document", "document", ground_truth, run, said)
     else:
-        _check_common_names("item", "item id", ground_truth, run)
+        _check_common_names("item", "item id", ground_truth, run, said)
 
 
 def _check_common_texts(ground_truth: GroundTruth, run: Run) -> None:
@@ -280,7 +302,7 @@ def _other_queries(ground_truth: GroundTruth, ours: list[str]) -> str:
 
 
 def _check_common_names(
-    column: str, what: str, ground_truth: GroundTruth, run: Run
+    column: str, what: str, ground_truth: GroundTruth, run: Run, said: str | None
 ) -> None:
     """Refuse names with none in common; reads the run again, only where nothing was found."""
     wanted = ground_truth.targets[column].drop_nulls().unique(maintain_order=True)
@@ -290,7 +312,8 @@ def _check_common_names(
             return
         _collect(ours, frame[column])
     theirs = wanted.to_list()
-    raise NoCommonIds(_sentence(what, ours, theirs, likely_reason(list(ours), theirs)))
+    reason = likely_reason(list(ours), theirs, said)
+    raise NoCommonIds(_sentence(what, ours, theirs, reason))
 
 
 def _shares(frame: pl.DataFrame, column: str, wanted: pl.Series) -> bool:
@@ -310,11 +333,15 @@ def _show(names: Iterable[str]) -> str:
 
 
 def likely_reason(
-    ours: Sequence[str], theirs: Sequence[str], *, mapped: bool = True
+    ours: Sequence[str],
+    theirs: Sequence[str],
+    said: str | None = None,
+    *,
+    mapped: bool = True,
 ) -> str:
     """What probably differs between two sets of ids, and what to do.
 
-    ``mapped`` says whether ``--map-ids`` could help.
+    ``mapped`` says whether ``--map-ids`` could help, ``said`` what it says already.
 
     >>> print(likely_reason(["docs/a.md"], ["docs/a"]))
     They differ in the extension of a file name: give --map-ids extension, or write them alike in
@@ -322,7 +349,7 @@ def likely_reason(
     """
     sides = (("run", ours, theirs), ("ground truth", theirs, ours))
     return (
-        likely_rule(ours, theirs, mapped=mapped)
+        likely_rule(ours, theirs, said, mapped=mapped)
         or next((_NUMBERS.format(one) for one, *ids in sides if _are_numbers(*ids)), None)
         or next((_CHUNKS.format(one) for one, *ids in sides if _are_chunks(*ids)), None)
         or "Check that both come from the same corpus and the same way of making ids."
@@ -330,19 +357,28 @@ def likely_reason(
 
 
 def likely_rule(
-    ours: Sequence[str], theirs: Sequence[str], *, mapped: bool = True
+    ours: Sequence[str],
+    theirs: Sequence[str],
+    said: str | None = None,
+    *,
+    mapped: bool = True,
 ) -> str | None:
     """The rule that makes some of the ids equal, and what to do; None where there is none.
 
     >>> likely_rule(["q01", "q02"], ["q1", "q2"], mapped=False)
     'They differ in leading zeros: write them alike in both.'
     """
-    how = likely_map(ours, theirs)
-    return None if how is None else differ_in(how, mapped=mapped)
+    how = likely_map(ours, theirs) if mapped else None
+    if how is not None:
+        return differ_in(how, said)
+    untried = next(iter(likely_maps(ours, theirs)), None)
+    return None if untried is None else differ_in(untried, mapped=False)
 
 
-def differ_in(how: IdMap, *, mapped: bool = True) -> str:
+def differ_in(how: IdMap, said: str | None = None, *, mapped: bool = True) -> str:
     """In what ids differ that become equal by these rules, and what to do.
+
+    ``said`` is what ``--map-ids`` says already.
 
     >>> print(differ_in(IdMap(("docs/",), ("extension",))))
     They differ in the prefix 'docs/' and in the extension of a file name: give --map-ids
@@ -352,7 +388,7 @@ def differ_in(how: IdMap, *, mapped: bool = True) -> str:
     words = [f"the prefix {prefix!r}" for prefix in how.prefixes] + [
         _WORDS[rule] for rule in rules
     ]
-    option = map_option(how) if mapped else None
+    option = map_option(how.after(said)) if mapped else None
     use = "" if option is None else f"give --map-ids {shlex.quote(option)}, or "
     return f"They differ in {' and in '.join(words)}: {use}write them alike in both."
 

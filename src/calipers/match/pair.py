@@ -56,7 +56,8 @@ def match_pair(
     matches, tally = match_settled(truth, run, how, fingerprint=fingerprints)
     some = settled.some()
     column = {"id": "item", "span": "document"}.get(how.rule.kind)
-    notes = [*settled.notes, *nearly_found(truth, matches, some, column)]
+    near = nearly_found(truth, matches, some, column, settled.matching.map_ids)
+    notes = [*settled.notes, *near]
     notes += [*nearly_asked(truth, tally), *may_be_swapped(truth, some)]
     notes += made_from_documents(truth)
     if settled.as_read[0].forbidden is not None:
@@ -285,7 +286,7 @@ def match_settled(
         run = run.grouped()
         matches, tally = matched(run)
     if not matches.edge_query.size and policy.nothing_in_common == "error":
-        check_in_common(rule.kind, truth, run, tally)
+        check_in_common(rule.kind, truth, run, tally, matching.map_ids)
     return matches, tally
 
 

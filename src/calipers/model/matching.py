@@ -126,6 +126,20 @@ class IdMap:
     def __str__(self) -> str:
         return ",".join([*(f"prefix={prefix}" for prefix in self.prefixes), *self.rules])
 
+    def after(self, said: str | None) -> "IdMap":
+        """These rules together with those that the user says already, which come before them.
+
+        >>> str(IdMap(("en/",), ("case",)).after("prefix=docs/"))
+        'prefix=docs/en/,prefix=docs/,prefix=en/,case'
+        """
+        if not said:
+            return self
+        before = parse_id_map(said)
+        both = [first + then for first in before.prefixes for then in self.prefixes]
+        prefixes = dict.fromkeys([*both, *before.prefixes, *self.prefixes])
+        rules = (rule for rule in ID_RULES if rule in (*before.rules, *self.rules))
+        return IdMap(tuple(prefixes), tuple(rules))
+
     def of(self, name: str) -> str:
         """The id as it is compared.
 

@@ -106,11 +106,7 @@ def as_read(
     matching = matching_of(wanted, further=to_record(reading))
     together = bring_together(wanted.files.memory)
     named = wanted.files.columns
-    columns = (
-        None
-        if named is None and weight_by is None
-        else Columns.of(named).with_tag(weight_by)
-    )
+    columns = Columns.of(named).with_tag(weight_by).mapping_ids(wanted.map_ids)
     inputs = reading.inputs
     if inputs.retriever is not None:
         data, inputs = _with_answers(data, inputs, columns, looks)
@@ -136,7 +132,7 @@ def as_read(
         truth, run = only_where(truth, run, wanted.where)
     if wanted.min_score is not None:
         run = only_above(run, wanted.min_score)
-    if columns is not None and not isinstance(named, Columns):
+    if not isinstance(named, Columns):
         columns.check_used()
     return ReadInputs(truth, run, matching, whole)
 

@@ -78,7 +78,7 @@ RERANKED = [
 
 def test_ranks_of_a_reranker_in_another_order_are_refused() -> None:
     record = {"query": "Who?", "retrieved": RERANKED, "ground_truth": ["a"]}
-    said = re.escape('columns={"rank": "rerank_rank"} to sort by it')
+    said = re.escape('columns={"rank": "rerank_rank"}     "Who?": should find a; returned a, x')
     with pytest.raises(InvalidInput, match=said):
         evaluate([record])
     sorted_by_it = evaluate([record], columns={"rank": "rerank_rank"}, metrics="mrr")
@@ -89,3 +89,51 @@ def test_ranks_of_a_reranker_in_another_order_are_refused() -> None:
     for row in agreeing["retrieved"]:
         row.pop("rank")
     assert evaluate([agreeing], metrics="mrr")["mrr"].mean == 1.0
+
+
+def test_a_score_of_a_reranker_sorts_where_it_is_named() -> None:
+    listed = [{"id": "a", "reranker_score": 0.2}, {"id": "b", "reranker_score": 0.9}]
+    record = {"query": "Who?", "retrieved": listed, "ground_truth": ["b"]}
+    with pytest.raises(InvalidInput) as caught:
+        evaluate([record])
+    lines = str(caught.value).splitlines()[1:]
+    assert [line.split("   ")[0].strip() for line in lines] == [
+        'columns={"score": "reranker_score"}',
+        'columns={"ignore": "reranker_score"}',
+    ]
+    for field, mean in (("score", 1.0), ("ignore", 0.5)):
+        scores = evaluate([record], columns={field: "reranker_score"}, metrics="mrr")
+        assert scores["mrr"].mean == mean
+
+
+def test_the_lists_of_autorag_are_tried_before_they_are_proposed() -> None:
+    record = {
+        "qid": "1",
+        "query": "Who?",
+        "retrieval_gt": [["a"]],
+        "retrieved_ids_lexical": ["a", "b"],
+        "retrieved_ids_semantic": ["b", "a"],
+    }
+    with pytest.raises(InvalidInput) as caught:
+        evaluate([record])
+    for kind, mean in (("lexical", 1.0), ("semantic", 0.5)):
+        columns = {"retrieved": f"retrieved_ids_{kind}"}
+        assert str(columns).replace("'", '"') in str(caught.value)
+        assert evaluate([record], columns=columns, metrics="mrr")["mrr"].mean == mean
+
+
+def test_the_id_of_a_result_is_proposed_by_what_it_has_in_common() -> None:
+    listed = [{"lang": "en", "ref": "x"}, {"lang": "de", "ref": "a"}]
+    record = {"query": "Who?", "retrieved": listed, "ground_truth": ["a"]}
+    with pytest.raises(InvalidInput, match=r'Say columns={"item": "ref"}; a result has neither'):
+        evaluate([record])
+    assert evaluate([record], columns={"item": "ref"}, metrics="mrr")["mrr"].mean == 0.5
+
+
+def test_grades_beside_targets_are_not_read_where_the_user_says_so() -> None:
+    record = {"query": "Who?", "retrieved": ["a"], "ground_truth": ["a", "b"], "grades": [1, 0]}
+    said = re.escape('Write each target with its grade, {"id": "a", "grade": 2}, or say columns=')
+    with pytest.raises(InvalidInput, match=said):
+        evaluate([record])
+    ignored = evaluate([record], columns={"ignore": "grades"}, metrics="recall@1")
+    assert ignored["recall@1"].mean == 0.5

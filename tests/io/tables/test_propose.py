@@ -224,3 +224,72 @@ def test_numbers_with_a_decimal_comma_need_no_semicolons(name, tmp_path):
     path = put(tmp_path, f"question\tdoc_id\t{name}\nq\tb\t0,5\nq\ta\t0,1\n")
     best = {"score": "b", "distance": "a"}[name]
     assert load(path, "run").run.frame["item"][0] == best
+
+
+NEAR = {
+    "docs/{}.md": "prefix=docs/",
+    "{}.md/": "slash",
+    "{}.MD": "case",
+    "{}.md?x=1": "query,slash",
+}
+
+
+@pytest.mark.parametrize("spelled", NEAR)
+def test_a_line_says_how_ids_are_compared_where_they_nearly_meet(spelled, tmp_path):
+    rows = [f"Kuka {n}?,{spelled.format(n)}" for n in "abc"]
+    truth = put(tmp_path, "Kysymys,Kohta\n" + "\n".join(rows) + "\n")
+    run = {f"Kuka {n}?": ["x.md", f"{n}.md"] for n in "abc"}
+    [line] = lines_of(refusal(ground_truth=truth, run=run))
+    assert shlex.split(line)[-2:] == ["--map-ids", NEAR[spelled]]
+    columns = said(line)
+    found = evaluate(truth, run=run, metrics="mrr", map_ids=columns.pop()[8:], columns=columns)
+    assert found["mrr"].mean == 0.5
+
+
+def test_a_line_holds_what_is_said_of_ids_already(tmp_path):
+    truth = put(tmp_path, "Kysymys,Kohta\nKuka?,docs/A.md\n")
+    given = {"ground_truth": truth, "run": {"Kuka?": ["a.md"]}, "map_ids": "case"}
+    assert "--map-ids prefix=docs/,case" in refusal(**given)
+    with pytest.raises(InvalidInput, match='"item": "Kohta"}, map_ids="prefix=docs/,case"'):
+        evaluate(**given)
+
+
+def test_a_map_that_would_make_two_targets_one_is_not_proposed(tmp_path):
+    rows = "Kysymys,Kohta\nKuka?,x.md\nKuka?,x.txt\n"
+    [line] = lines_of(refusal(ground_truth=put(tmp_path, rows), run={"Kuka?": ["x"]}))
+    assert "--map-ids" not in line
+
+
+def test_where_a_command_compares_no_ids_no_map_is_proposed(tmp_path):
+    """``audit`` reads one file, and so do others."""
+    truth = put(tmp_path, "Kysymys,Kohta,Osumat\nKuka?,docs/a.md,a.md;x.md\n")
+    with command_line(), pytest.raises(InvalidInput) as caught:
+        load(truth, "both", Columns())
+    assert "--map-ids" not in str(caught.value)
+
+
+ALONE = {
+    "Kysymys,Kohta,Sija\nKuka?,a,1\nKuka?,b,2\n": ["run"],
+    "Kysymys,Kohta\nKuka?,a\nMissa?,b\n": ["run", "ground_truth"],
+}
+
+
+@pytest.mark.parametrize("text", ALONE)
+def test_a_file_of_results_alone_gets_the_line_that_reads_it(text, tmp_path):
+    path = put(tmp_path, text)
+    sentence = refusal(data=path)
+    assert sentence.startswith("Give what it lacks in a second file: ")
+    _, *lines = sentence.splitlines()
+    parts = [line.split()[0][2:].replace("-", "_") for line in lines]
+    assert parts == ALONE[text]
+    other = {"run": {"ground_truth": {"Kuka?": ["a"]}}, "ground_truth": {"run": {"Kuka?": ["a"]}}}
+    for part, line in zip(parts, lines, strict=True):
+        [columns] = lines_of(line)
+        assert value(columns, **{part: path}, **other[part]) in (0.5, 1.0)
+    with pytest.raises(InvalidInput, match="ground_truth=other, columns="):
+        evaluate(path)
+
+
+def test_a_file_with_a_column_left_over_may_hold_both(tmp_path):
+    path = put(tmp_path, "Kysymys,Kohta,Mikä\nKuka?,a,u\nKuka?,b,w\n")
+    assert "in a second file" not in refusal(data=path)

@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 import msgspec
 
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, Unclear
 from calipers.io.files.probe import Probe
 from calipers.io.format import EachRow, PathPlace, RowFormat, Rows, WholeFormat
 from calipers.io.records.documents import is_id
@@ -277,9 +277,9 @@ class AutoRag(Tool):
         if row.retrieved is not None:
             record["retrieved"] = [*row.retrieved]
         elif record["retrieved"] is None and len(kinds) > 1:
-            raise InvalidInput(
-                f"There are two lists of results at {at()}; say which to measure: --column "
-                "retrieved=retrieved_ids_lexical or --column retrieved=retrieved_ids_semantic."
+            raise Unclear(
+                f"there are two lists of results at {at()}, one is measured at a time",
+                *((("retrieved", f"retrieved_ids_{kind}"),) for kind in kinds),
             )
         elif record["retrieved"] is None and kinds:
             record["retrieved"] = next(iter(kinds.values()))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, get_type_hints
 
 import polars as pl
 
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, Unclear
 from calipers.io.files.probe import Probe
 from calipers.io.records.documents import (
     ITEM_IDS,
@@ -21,6 +21,7 @@ from calipers.io.records.documents import (
     IncompleteAnswer,
     from_metadata,
     is_document,
+    is_id,
     is_number,
     read_document,
     results_in,
@@ -294,9 +295,10 @@ def _add_negatives(made: dict[str, Any], at: At) -> None:
     }
     for key in (plain[name] for name in PARALLEL if name in plain):
         if not any(isinstance(one, Mapping | list) for one in made[key]):
-            raise InvalidInput(
-                f'Write each target with its grade, {{"id": "a", "grade": 2}}, or say '
-                f"{say((IGNORE, key))}; the field {key!r} at {at()} seems to grade the targets."
+            raise Unclear(
+                f"the field {key!r} at {at()} seems to grade the targets",
+                ((IGNORE, key),),
+                otherwise='Write each target with its grade, {"id": "a", "grade": 2}',
             )
     listed = truth
     if isinstance(truth, Mapping):
@@ -377,7 +379,9 @@ def _result(one: Mapping[str, Any], at: At) -> dict[str, Any]:
     for name in keys.named["rank"] if "rank" not in own else ():
         own["rank"] = one[name]
     if keys.simple:
-        return own
+        if own.keys() & {"id", "text", "document"}:
+            return own
+        raise _nameless(one, at)
     own = {
         name: value
         for name, value in own.items()
@@ -391,13 +395,24 @@ def _document(one: Any, at: At) -> dict[str, Any]:
     try:
         row = read_document(one)
     except BadDocument as error:
-        keys = map(str, one) if isinstance(one, Mapping) else ()
-        known = next((key for key in keys if possible_meaning(key) == "item"), "NAME")
-        hint = f"; say {say(('item', known))}" if "neither" in str(error) else ""
-        raise InvalidInput(f"A result {error} at {at()}{hint}.") from None
+        if "neither" in str(error):
+            raise _nameless(one, at) from None
+        raise InvalidInput(f"A result {error} at {at()}.") from None
     return {
         name: value for name in _RESULT if (value := getattr(row, name, None)) is not None
     }
+
+
+def _nameless(result: Any, at: At) -> Unclear:
+    """The error for a result without an id, with the keys that may hold it."""
+    values = result if isinstance(result, Mapping) else {}
+    named = [str(key) for key, value in values.items() if is_id(value)]
+    likely = sorted(named, key=lambda key: possible_meaning(key) != "item")
+    return Unclear(
+        f"a result has neither an id nor a text at {at()}",
+        *((("item", key),) for key in likely),
+        otherwise=f"Give it one, or name its id with {say(('item', 'NAME'))}",
+    )
 
 
 def _take(
@@ -453,9 +468,10 @@ def _refuse_misspelt(field: str, keys: Iterable[str], at: At) -> None:
     """Refuse a key that is nearly a field which changes numbers and which nobody would miss."""
     for key in keys:
         if _is_near(key, field):
-            raise InvalidInput(
-                f"Rename {key!r:.60} at {at()} if it is meant as {field!r}, or say "
-                f"{say((IGNORE, key))}; unread, it would change the numbers."
+            raise Unclear(
+                "unread, it would change the numbers",
+                ((IGNORE, key),),
+                otherwise=f"Rename {key!r:.60} at {at()} if it is meant as {field!r}",
             )
 
 

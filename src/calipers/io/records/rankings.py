@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations, islice
 
-from calipers.errors import InvalidInput, Unclear
+from calipers.errors import Unclear
 from calipers.io.files.probe import Probe
 from calipers.io.records.documents import (
     BadDocument,
@@ -18,7 +18,7 @@ from calipers.io.records.documents import (
 )
 from calipers.io.records.json_files import opened
 from calipers.io.tables.cells import looks_like_texts
-from calipers.io.tables.columns import IGNORE, say
+from calipers.io.tables.columns import IGNORE, Pairs
 from calipers.io.tables.usual_names import IGNORED, says_wanted
 from calipers.names import (
     JUDGED,
@@ -122,10 +122,13 @@ def refuse_second_order(results: Sequence[object], place: Callable[[], str]) -> 
         is_rank = bool(set(plain_name(key).split("_")) & {"rank", "position"})
         ordered = sorted(numbers, reverse=not is_rank)
         if len(numbers) == len(rows) and numbers != ordered:
-            by_rank = f"{say(('rank', key))} to sort by it, or " if is_rank else ""
-            raise InvalidInput(
-                f"Say {by_rank}{say((IGNORE, key))} if the list is in order; the results at "
-                f"{place()} have another order in {key!r}."
+            lines: list[Pairs] = [
+                (("rank" if is_rank else "score", key),),
+                ((IGNORE, key),),
+            ]
+            raise Unclear(
+                f"the results at {place()} have another order in {key!r} than in the list",
+                *lines,
             )
 
 

@@ -225,7 +225,8 @@ def _questions(free: list[Profile]) -> list[Profile]:
 
     may = [one for one in free if one.kind in ("texts", "words", "places", "numbers")]
     return sorted(
-        (one for one in may if one.different > 1 or len(one.cells) == 1), key=unlikely
+        (one for one in may if one.different > 1 or one.asks or len(one.cells) == 1),
+        key=unlikely,
     )[:4]
 
 

@@ -33,6 +33,8 @@ IGNORE = "ignore"
 """Pseudo-field for columns that should not be read."""
 Pairs = tuple[tuple[str, str], ...]
 """Fields, each with the column that is meant."""
+MAP_IDS = "map_ids"
+"""Setting given beside columns: how ids of two files are compared."""
 TAG_FIELD = "tag"
 """Pseudo-field for columns that hold a tag of the queries."""
 TWO_LINES = 193
@@ -78,6 +80,8 @@ class Columns:
     """The sheets of every spreadsheet read so far."""
     grades: SaidGrades = field(default_factory=SaidGrades)
     """The grade of each word in a column of grades."""
+    map_ids: str | None = None
+    """How the user says that ids are compared; empty if nothing is said, None where it cannot."""
     beside: dict[Role, Callable[["Columns"], Dataset]] = field(default_factory=dict)
     """What reads the other of two files, by the role of the one that is read."""
 
@@ -149,6 +153,10 @@ class Columns:
         """The same, where a column of this name holds a tag in every file that has it."""
         return self if name is None else replace(self, perhaps=(*self.perhaps, name))
 
+    def mapping_ids(self, how: str | None) -> "Columns":
+        """The same for a command that compares ids, in the way that the user says."""
+        return replace(self, map_ids=how or "")
+
     def with_more(self, pairs: Iterable[tuple[str, str]]) -> "Columns | None":
         """The same and further columns; None where a field or column would be said twice."""
         try:
@@ -166,6 +174,7 @@ class Columns:
             self.perhaps,
             sheet=self.sheet,
             grades=SaidGrades({**self.grades, **more.grades}),
+            map_ids=self.map_ids,
             beside=self.beside,
         )
 
@@ -220,9 +229,11 @@ class Columns:
         for part in ("retrieved", "ground_truth"):
             if isinstance(made.get(part), list):
                 made[part] = [self._inside(one, part, name) for one in made[part]]
-        for ours, key in (("rank", "rank"), ("distance", "score")):
+        for ours, key in (("rank", "rank"), ("score", "score"), ("distance", "score")):
             if ours in self.named and isinstance(made.get("retrieved"), list):
-                made["retrieved"] = _in_order(made["retrieved"], key)
+                falls = ours == "score"
+                made["retrieved"] = _in_order(made["retrieved"], key, falls=falls)
+        made = {key: value for key, value in made.items() if not _is_ignored(key)}
         return self._with_grades(made) if self.grades else made
 
     def _with_grades(self, record: dict[str, Any]) -> dict[str, Any]:
@@ -329,12 +340,17 @@ class Columns:
         return [column for columns in self.seen.values() for column in columns]
 
 
-def _in_order(results: list[Any], field: str) -> list[Any]:
+def _is_ignored(key: object) -> bool:
+    """Whether a field of a record is one that the user does not want to be read."""
+    return isinstance(key, str) and key.endswith(IGNORED)
+
+
+def _in_order(results: list[Any], field: str, *, falls: bool) -> list[Any]:
     """The results in the order of a field that the user names, where each has a number there."""
     values = [row.get(field) if isinstance(row, Mapping) else None for row in results]
     if not all(isinstance(value, int | float) for value in values):
         return results
-    return sorted(results, key=lambda row: float(row[field]))
+    return sorted(results, key=lambda row: float(row[field]), reverse=falls)
 
 
 def with_tags(row: dict[str, Any]) -> dict[str, Any]:
@@ -434,15 +450,19 @@ def say(*pairs: tuple[str, str]) -> str:
     >>> with command_line():
     ...     say(("grade", "OK?"), ("ignore", "author"), ("distance", "L2"))
     "--column 'grade=OK?' --column ignore=author --distance L2"
+    >>> say(("item", "docs"), ("map_ids", "prefix=docs/"))
+    'columns={"item": "docs"}, map_ids="prefix=docs/"'
     """
     if not is_command_line():
-        return f"columns={_as_mapping(pairs)}"
+        maps = [f', map_ids="{theirs}"' for ours, theirs in pairs if ours == MAP_IDS]
+        columns = [pair for pair in pairs if pair[0] != MAP_IDS]
+        return "".join((f"columns={_as_mapping(columns)}", *maps))
     from calipers.shell import join_words
 
     words: list[str] = []
     for ours, theirs in pairs:
-        if ours in (GRADES, "distance"):
-            words += [f"--{ours}", theirs]
+        if ours in (GRADES, "distance", MAP_IDS):
+            words += [f"--{ours.replace('_', '-')}", theirs]
         else:
             words += ["--column", f"{ours}={theirs}"]
     return join_words(words)

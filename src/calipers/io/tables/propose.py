@@ -14,11 +14,13 @@ import polars as pl
 
 from calipers.errors import LOOK, CalipersError, InvalidInput, Unclear, is_command_line
 from calipers.io.files.probe import Probe
-from calipers.io.tables.columns import IGNORE, TWO_LINES, Columns, Pairs, say
+from calipers.io.tables.columns import IGNORE, MAP_IDS, TWO_LINES, Columns, Pairs, say
 from calipers.io.tables.usual_names import renaming
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset, Role
+from calipers.model.matching import IdMap, parse_id_map
 from calipers.model.run import Run
+from calipers.names import HARMLESS, NO_GRADES, plain_name
 
 Read = Callable[[Probe, Role], Dataset]
 """What reads a file, in whatever format it is."""
@@ -29,6 +31,8 @@ _DEEPEST = 5
 """Pairs of one mapping beyond which no further question is answered by trial."""
 _LOOKED_BESIDE = 10_000
 """Results of the file beside that are compared."""
+_COMPARED = 200
+"""Ids of each side that are compared for their spelling."""
 _LOOKED_AT = 3
 """Ids that are shown of the targets and of the results of a query."""
 
@@ -39,27 +43,102 @@ class Offer:
 
     pairs: Pairs
     dataset: Dataset
+    map_ids: str | None = None
+    """How ids have to be compared so that some are in common; None if they are as they stand."""
+
+    @property
+    def said(self) -> Pairs:
+        """The mapping, and how ids are compared where that must be said."""
+        maps = () if self.map_ids is None else ((MAP_IDS, self.map_ids),)
+        return (*self.pairs, *maps)
 
     @property
     def line(self) -> str:
         """The mapping as it is typed."""
-        return say(*self.pairs)
+        return say(*self.said)
 
 
 def settled(unclear: Unclear, probe: Probe, role: Role, read: Read) -> InvalidInput:
     """The error for unclear data: the lines that could be read, each with what it means."""
     offers = tried(unclear, probe, role, read)
     if not offers:
-        return InvalidInput(str(unclear))
+        alone = _one_part(probe, read) if role == "both" else ""
+        if not alone:
+            return InvalidInput(str(unclear))
+        return InvalidInput(f"Give what it lacks in a second file: {unclear.why}.{alone}")
     if len(offers) > 1:
         return InvalidInput(f"Say which is meant: {unclear.why}.{looks_at(offers)}")
-    sentence = _with_settings(f"Say {offers[0].line}; {unclear.why}.", *offers[0].pairs)
+    only_ignores = all(ours == IGNORE for ours, _ in offers[0].said)
+    if only_ignores and unclear.otherwise is not None:
+        advice = f"{unclear.otherwise}, or say {offers[0].line}: {unclear.why}."
+        return InvalidInput(advice + looks_at(offers))
+    sentence = _with_settings(f"Say {offers[0].line}; {unclear.why}.", *offers[0].said)
     return InvalidInput(sentence + looks_at(offers))
+
+
+def _one_part(probe: Probe, read: Read) -> str:
+    """The lines for a file that holds one part alone; empty if it may hold both.
+
+    A column that is left over may be the other part, so nothing is said then.
+    """
+    offers: dict[Role, Offer] = {}
+    for part in _BESIDE:
+        head = probe.head()
+        try:
+            if head is not None:
+                read(head, part)
+        except Unclear as unclear:
+            alone = [
+                offer
+                for offer in tried(unclear, probe, part, read)
+                if _says_all(offer.pairs, probe)
+            ]
+            offers |= {part: alone[0]} if alone else {}
+        except CalipersError:
+            continue
+    ordered = {"rank", "score", "distance", "retrieved"}
+    if "run" in offers and ordered & dict(offers["run"].pairs).keys():
+        offers.pop("ground_truth", None)
+    if not offers:
+        return ""
+    name = probe.name if probe.given is None else "FILE"
+    lines = [
+        f"{_BESIDE[part].format(name)} {offer.line}"
+        if is_command_line()
+        else f"{_BESIDE_IN_PYTHON[part]}, {offer.line}"
+        for part, offer in offers.items()
+    ]
+    looks = [look_at(offer.dataset) for offer in offers.values()]
+    width = max(map(len, lines))
+    shown = zip(lines, looks, strict=True)
+    return "".join(f"{LOOK}{line:{width}}   {look}".rstrip() for line, look in shown)
+
+
+_BESIDE: dict[Role, str] = {
+    "run": "--run {} --ground-truth OTHER",
+    "ground_truth": "--ground-truth {} --run OTHER",
+}
+"""How a file is given that holds one part, with another that holds the other."""
+_BESIDE_IN_PYTHON: dict[Role, str] = {
+    "run": "run=…, ground_truth=other",
+    "ground_truth": "ground_truth=…, run=other",
+}
+
+
+def _says_all(pairs: Pairs, probe: Probe) -> bool:
+    """Whether a mapping leaves no column over that may hold the other part."""
+    named = [theirs.split(",") for ours, theirs in pairs if ours != IGNORE]
+    said = {name for names in named for name in names}
+    columns = frozenset().union(*probe.row_keys.values())
+    return all(
+        name in said or {*plain_name(name).split("_")} & (HARMLESS | NO_GRADES)
+        for name in columns
+    )
 
 
 def _with_settings(sentence: str, *pairs: tuple[str, str]) -> str:
     """The sentence, and the same mapping for the settings file where two lines have room."""
-    if not is_command_line():
+    if not is_command_line() or MAP_IDS in dict(pairs):
         return sentence
     more = f" Or in the settings: {in_settings(*pairs)}."
     return sentence + more if len(sentence) + len(more) <= TWO_LINES else sentence
@@ -110,10 +189,12 @@ def tried(unclear: Unclear, probe: Probe, role: Role, read: Read) -> list[Offer]
             if not _is_whole(dataset, role) or _is_known(dataset, offers):
                 continue
             common = _in_common(dataset, columns, role)
-            if common == "nothing":
+            if common.kind == "nothing":
                 waiting += _with_names_beside(pairs, probe, columns)
+            elif common.kind == "nearly":
+                near.append(Offer(pairs, dataset, common.map_ids))
             else:
-                (near if common == "nearly" else offers).append(Offer(pairs, dataset))
+                offers.append(Offer(pairs, dataset))
         except Unclear as further:
             if len(pairs) < _DEEPEST:
                 # What is asked next is answered at once, so that one line is enough.
@@ -121,7 +202,6 @@ def tried(unclear: Unclear, probe: Probe, role: Role, read: Read) -> list[Offer]
                 waiting[:0] = [answer for answer in answers if len(answer) > len(pairs)]
         except CalipersError:
             continue
-    # Ids that nearly meet are asked about once the columns are known.
     return offers or near[:1]
 
 
@@ -139,32 +219,42 @@ def _is_whole(dataset: Dataset, role: Role) -> bool:
     return run is None or bool(run.frame.height) or run.queries is not None
 
 
-Common = Literal["something", "nearly", "nothing"]
+@dataclass(frozen=True)
+class _Common:
+    """Whether targets and results meet."""
+
+    kind: Literal["something", "nearly", "nothing"]
+    map_ids: str | None = None
+    """What ``--map-ids`` takes so that ids which nearly meet do; None where it cannot help."""
 
 
-def _in_common(dataset: Dataset, columns: Columns, role: Role) -> Common:
+_SOMETHING = _Common("something")
+_NOTHING = _Common("nothing")
+
+
+def _in_common(dataset: Dataset, columns: Columns, role: Role) -> _Common:
     """Whether targets and results meet, in a trial or with the file beside it."""
     truth = dataset.ground_truth
     run = dataset.run
     if role != "both":
         if role not in columns.beside:
-            return "something"
+            return _SOMETHING
         fresh = columns.fresh()
         try:
             other = columns.beside[role](fresh)
         except CalipersError:
-            return "something"  # it is read, and refused, by itself
+            return _SOMETHING  # it is read, and refused, by itself
         finally:
             columns.seen.update(fresh.seen)
         truth = truth if role == "ground_truth" else other.ground_truth
         run = run if role == "run" else other.run
     first = None if run is None else next(iter(run.scan()), None)
     if truth is None or first is None or not first.height:
-        return "something"
+        return _SOMETHING
     asked = first["query"].head(_LOOKED_BESIDE).implode()
     queries = truth.queries
     known = queries["query"].is_in(asked) | queries["text"].is_in(asked).fill_null(False)
-    return _meet(truth, first) if known.any() else "nothing"
+    return _meet(truth, first, columns.map_ids) if known.any() else _NOTHING
 
 
 def _with_names_beside(pairs: Pairs, probe: Probe, columns: Columns) -> list[Pairs]:
@@ -187,24 +277,34 @@ def _with_names_beside(pairs: Pairs, probe: Probe, columns: Columns) -> list[Pai
     return extended
 
 
-def _meet(truth: GroundTruth, results: pl.DataFrame) -> Common:
-    """Whether targets and results have an id in common; quotes need texts to stand in."""
+def _meet(truth: GroundTruth, results: pl.DataFrame, map_ids: str | None) -> _Common:
+    """Whether targets and results have an id in common; quotes need texts to stand in.
+
+    Ids are compared as the user says. A further rule that makes them equal is tried first.
+    """
+    from calipers.match.near_ids import can_map, likely_maps, map_option, spelled
+
     targets = truth.targets["item"].drop_nulls().unique()
     if not len(targets):
-        return (
-            "something"
-            if "text" in results.columns or "quote" not in truth.kinds
-            else "nothing"
-        )
+        has_texts = "text" in results.columns or "quote" not in truth.kinds
+        return _SOMETHING if has_texts else _NOTHING
     if "item" not in results.columns:
-        return "nothing"
+        return _NOTHING
     items = results["item"].drop_nulls().head(_LOOKED_BESIDE).unique()
-    if targets.is_in(items.implode()).any():
-        return "something"
-    from calipers.match.near_ids import likely_map
-
-    some = likely_map(targets.head(200).to_list(), items.head(200).to_list())
-    return "nothing" if some is None else "nearly"
+    how = parse_id_map(map_ids) if map_ids else IdMap()
+    if spelled(targets, how).is_in(spelled(items, how).implode()).any():
+        return _SOMETHING
+    wanted = targets.to_list()
+    returned = items.to_list()
+    likely = likely_maps(
+        spelled(items.head(_COMPARED), how).to_list(),
+        spelled(targets.head(_COMPARED), how).to_list(),
+    )
+    for further in likely:
+        both = further.after(map_ids)
+        if map_ids is not None and can_map(wanted, returned, both):
+            return _Common("nearly", map_option(both))
+    return _Common("nearly") if likely else _NOTHING
 
 
 def _is_known(dataset: Dataset, offers: list[Offer]) -> bool:
