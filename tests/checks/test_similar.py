@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calipers.checks import similar
 from calipers.checks.similar import (
     LETTERS_IN_SHINGLE,
     WORDS_IN_SHINGLE,
@@ -53,6 +54,30 @@ def test_exactly_the_similar_pairs_are_found(shingled, naive, index, stream, lea
         for other, new in enumerate(stream)
         for owner, old in enumerate(index)
         if naive(new) and naive_similarity(naive(new), naive(old)) >= least - 1e-9
+    ]
+    assert found == expected
+
+
+@given(
+    TEXTS,
+    st.sampled_from([0.3, 0.5, 0.8, 1.0]),
+    st.sampled_from([(768, 256, 1 << 17, 1 << 15), (64, 64, 3, 2), (0, 64, 1, 1)]),
+)
+def test_pairs_of_one_set_are_found_whatever_the_blocks_and_bits(texts, least, sizes):
+    """Against all pairs; most shingles rare or common, blocks of one pair or of all."""
+    names = ("_COMMON", "_HASHED", "_CANDIDATES_AT_ONCE", "_COUNTED_AT_ONCE")
+    shingles = [letters_of(text) for text in texts]
+    with pytest.MonkeyPatch.context() as patch:
+        for name, size in zip(names, sizes, strict=True):
+            patch.setattr(similar, name, size)
+        series = pl.Series(texts, dtype=pl.String)
+        index = SimilarTexts.of(letter_shingles(series, np.arange(len(texts))), least)
+        found = index.find_pairs().rows()
+    expected = [
+        (other, owner, naive_similarity(shingles[other], shingles[owner]))
+        for other in range(len(texts))
+        for owner in range(other)
+        if shingles[other] and naive_similarity(shingles[other], shingles[owner]) >= least - 1e-9
     ]
     assert found == expected
 

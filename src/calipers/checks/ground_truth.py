@@ -1,6 +1,5 @@
 """Checks of the queries, targets and grades of a ground truth."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 
@@ -11,6 +10,7 @@ from calipers.checks import catalogue
 from calipers.checks.similar import WORDS, SimilarTexts, letter_shingles, plain_words
 from calipers.errors import InvalidInput
 from calipers.match.choose import check_target_spans
+from calipers.model.arrays import Ints
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.health import EXAMPLES, Example, HealthFinding
 from calipers.model.slicing import ASKED
@@ -23,6 +23,8 @@ SIMILAR_QUERIES = 0.8
 near-duplicates."""
 FEWER = 0.9
 """The share of queries that must remain when those that ask the same count once."""
+_PAIRS_AT_ONCE = 1 << 17
+"""Pairs whose targets are compared at once: the memory beside the queries themselves."""
 
 
 def query_texts(ground_truth: GroundTruth) -> pl.Series:
@@ -93,23 +95,15 @@ def near_duplicates(ground_truth: GroundTruth) -> tuple[HealthFinding, float]:
     shingled = letter_shingles(queries["plain"], np.arange(queries.height))
     index = SimilarTexts.of(shingled, SIMILAR_QUERIES)
     cluster = (
-        everyone.select(pl.col("number").first().over("plain"))
+        everyone.select(pl.col("number").first().over("plain").cast(pl.Int64))
         .to_series()
         .to_numpy()
-        .copy()
     )
-    pairs = index.find(shingled).filter(pl.col("owner") < pl.col("other"))
-    alike = queries["query"][pl.concat([pairs["owner"], pairs["other"]]).unique()]
-    shared = _targets_by_query(ground_truth, alike)
-    joined = 0
-    for other, owner, _ in pairs.iter_rows():
-        first = queries["query"][owner]
-        second = queries["query"][other]
-        if shared[first] & shared[second]:
-            cluster[cluster == cluster[queries["number"][other]]] = cluster[
-                queries["number"][owner]
-            ]
-            joined += 1
+    pairs = index.find_pairs()
+    joined = _with_common_target(ground_truth, queries, pairs)
+    number = queries["number"].to_numpy()
+    ends = [number[joined[name].to_numpy()] for name in ("owner", "other")]
+    cluster = linked(cluster, ends[0], ends[1])
     different = cluster_sizes(cluster).effective
     n = ground_truth.queries.height
     finding = HealthFinding.of_kind(
@@ -118,22 +112,54 @@ def near_duplicates(ground_truth: GroundTruth) -> tuple[HealthFinding, float]:
         count=pairs.height,
         detail=f"Those that ask the same counted once, the {plural(n, 'query', 'queries')} tell as "
         f"much as {different:,.0f} different ones.",
-        severity="warning" if joined and different < FEWER * n else None,
+        severity="warning" if joined.height and different < FEWER * n else None,
     )
     return finding, different
 
 
-def _targets_by_query(ground_truth: GroundTruth, some: pl.Series) -> dict[str, set[str]]:
-    relevant = ground_truth.targets.filter(
-        pl.col("grade") > 0, pl.col("query").is_in(some.implode())
-    )
+def _with_common_target(
+    ground_truth: GroundTruth, queries: pl.DataFrame, pairs: pl.DataFrame
+) -> pl.DataFrame:
+    """Those of some pairs of queries that have a relevant target in common."""
     names = pl.concat_str(
         "item", "quote", "document", "start", separator="\0", ignore_nulls=True
     )
-    targets: dict[str, set[str]] = defaultdict(set)
-    for query, name in relevant.select("query", names.alias("name")).iter_rows():
-        targets[query].add(name)
-    return targets
+    numbered = queries.select("query", owner=pl.int_range(pl.len(), dtype=pl.Int64))
+    targets = (
+        ground_truth.targets.filter(pl.col("grade") > 0)
+        .select("query", target=names)
+        .join(numbered, on="query")
+        .select("owner", "target")
+        .unique()
+    )
+    parts = [pairs[:0]]
+    for first in range(0, pairs.height, _PAIRS_AT_ONCE):
+        some = pairs[first : first + _PAIRS_AT_ONCE]
+        common = some.join(targets, on="owner").join(
+            targets.rename({"owner": "other"}), on=["other", "target"], how="semi"
+        )
+        parts.append(some.join(common, on=["other", "owner"], how="semi"))
+    return pl.concat(parts)
+
+
+def linked(cluster: Ints, one: Ints, other: Ints) -> Ints:
+    """The clusters, as numbers, after those of each pair of members were made one.
+
+    >>> linked(np.array([0, 1, 2, 2, 4]), np.array([0]), np.array([3])).tolist()
+    [0, 1, 0, 0, 4]
+    """
+    label = np.arange(int(cluster.max(initial=-1)) + 1)
+    while True:
+        first = label[cluster[one]]
+        second = label[cluster[other]]
+        apart = first != second
+        if not apart.any():
+            return label[cluster]
+        low = np.minimum(first, second)[apart]
+        np.minimum.at(label, np.maximum(first, second)[apart], low)
+        # Each label points to a lower one, so that all end at the lowest of their cluster.
+        while (label[label] != label).any():
+            label = label[label]
 
 
 def _pairs(queries: pl.DataFrame, pairs: pl.DataFrame) -> Iterator[Example]:
