@@ -38,7 +38,7 @@ def main() -> None:
     console.print(f"Peers: {there or 'none'}. Not there: {', '.join(peers.missing()) or 'none'}.")
     rows: list[dict[str, Any]] = []
     failed: list[str] = []
-    for name in asked.names or known:
+    for name in asked.names or [one for one in known if not _alone(one)]:
         console.print(f"measuring {name} …", style="dim")
         try:
             found = [
@@ -72,6 +72,11 @@ def _modules() -> list[str]:
         for name in names
         if name != "__main__" and hasattr(importlib.import_module(f"bench.{name}"), "rows")
     ]
+
+
+def _alone(name: str) -> bool:
+    """Whether a bench runs only when it is named."""
+    return bool(getattr(importlib.import_module(f"bench.{name}"), "ALONE", False))
 
 
 def _rows(name: str, **asked: Any) -> list[dict[str, Any]]:

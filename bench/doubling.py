@@ -389,6 +389,21 @@ def audit_corpus(n: int, place: Path) -> Work:
     return lambda: calipers.audit(truth, corpus=corpus)
 
 
+def audit_alike(n: int, _: Path) -> Work:
+    """Questions of one template, with a few near duplicates each."""
+    draw = random.Random(7)
+    # As many words as keeps the texts that share one the same, however many questions.
+    parts = [words(1, i) for i in range(n // 20)]
+    truth = [
+        {
+            "query": f"What is the {draw.choice(parts)} of {draw.choice(parts)} in {i}?",
+            "ground_truth": [f"d{i // 3}"],
+        }
+        for i in range(n)
+    ]
+    return lambda: calipers.audit(truth)
+
+
 def agreement(n: int, place: Path) -> Work:
     chosen = random.Random(0)
     files = [place / "ann.csv", place / "bob.csv"]
@@ -489,6 +504,7 @@ CASES: tuple[tuple[str, Make, int], ...] = (
     ("gate save", kept, 8_000),
     ("gate", gate, 8_000),
     ("audit", lambda n, _: lambda: calipers.audit(truths(n)), 2_000),
+    ("audit, questions that resemble each other", audit_alike, 5_000),
     ("audit --corpus", audit_corpus, 2_000),
     ("labels draft", of_runs(lambda runs, _: calipers.labels_draft(list(runs.values()))), 2_000),
     ("labels traces", traces, 4_000),

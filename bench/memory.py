@@ -23,23 +23,26 @@ def rows(quick: bool = False) -> list[Row]:
     queries, depth = SIZE[quick]
     path = mappings(queries, depth)
     size = f"{queries:,} × {depth}"
-    theirs = {name: _measured(name, path) for name in (*_installed(), peers.BY_HAND)}
+    theirs = {name: quickest_call(name, path) for name in (*_installed(), peers.BY_HAND)}
     found = []
     for tool, row in (("calipers", "dict of dicts"), (OURS, "… and intervals")):
-        ours = _measured(tool, path)
-        found += [_beside(row, size, ours, peer, measured) for peer, measured in theirs.items()]
+        ours = quickest_call(tool, path)
+        found += [beside(row, size, ours, peer, measured) for peer, measured in theirs.items()]
     quickest = min(theirs, key=lambda name: theirs[name].seconds or math.inf)
     for ids in IDS:
         for mixed in (False, True):
             path = mappings(queries, depth, ids=ids, mixed=mixed)
             row = f"… {ids}, {'in no order' if mixed else 'by score'}"
             found.append(
-                _beside(row, size, _measured(OURS, path), quickest, _measured(quickest, path))
+                beside(
+                    row, size, quickest_call(OURS, path), quickest, quickest_call(quickest, path)
+                )
             )
     return found
 
 
-def _beside(row: str, size: str, ours: Measured, peer: str, theirs: Measured) -> Row:
+def beside(row: str, size: str, ours: Measured, peer: str, theirs: Measured) -> Row:
+    """A row of ours beside a peer, with what it computes differently."""
     note = ""
     if ours.output and theirs.output:
         means = [means_printed(one.output) for one in (ours, theirs)]
@@ -51,7 +54,7 @@ def _installed() -> list[str]:
     return [name for name in peers.present() if name in peers.IMPORTED]
 
 
-def _measured(tool: str, path: Path) -> Measured:
+def quickest_call(tool: str, path: Path) -> Measured:
     """The quickest call, as the process itself timed it; imports are not part of it."""
     measured = measure(peers.command_in_memory(tool, path, TIMES), times=1)
     if measured.seconds is None:
