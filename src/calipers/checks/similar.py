@@ -166,7 +166,8 @@ class _Sketches:
 
 def _count_bits(words: Hashes) -> Ints:
     """The bits of each row."""
-    return np.bitwise_count(words).sum(axis=1, dtype=np.int64)
+    counts: Ints = np.bitwise_count(words).sum(axis=1, dtype=np.int64)
+    return counts
 
 
 @dataclass(frozen=True, eq=False)
