@@ -14,6 +14,7 @@ from calipers.errors import InvalidInput, RetrieverFailed
 from calipers.live.adapters.base import Secrets
 from calipers.live.adapters.http import RequestTemplate, _retry_after, fill_address, from_address
 from calipers.live.driver import Limits
+from calipers.live.failures import AskFailed
 from calipers.live.keywords import RetrieverOptions
 from calipers.live.retrieve import retrieve_to_run
 from calipers.live.run_file import meta_path
@@ -214,8 +215,15 @@ def test_places_in_a_question_are_not_filled() -> None:
 def test_a_server_that_asks_to_wait_is_asked_again_after_that_time(
     server: Server, word: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """429 and 503 with Retry-After: not our own pause, which is long here."""
-    monkeypatch.setattr("calipers.live.driver.FIRST_PAUSE", 50.0)
+    """429 and 503 with Retry-After: the pause is the server's, not ours."""
+    pauses = []
+
+    def no_pause(attempt: int, failed: AskFailed) -> float:
+        pauses.append(failed.after)
+        return 0.0
+
+    monkeypatch.setattr("calipers.live.driver.pause_before", no_pause)
     run = retrieve(server.search, [f"{word} one"], k=2, results=RESULTS)
     assert (run.report.answered, run.report.failed) == (1, 0)
     assert server.asked[f"{word} one"] == 2
+    assert pauses == [0.01]
