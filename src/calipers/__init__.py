@@ -10,7 +10,6 @@ editors and type checkers read, is written from this table by ``tools/write_stub
 
 from functools import cache
 from importlib import import_module
-from typing import Any
 
 _NAMES = {
     "errors": "CalipersError",
@@ -67,7 +66,7 @@ def _homes() -> dict[str, str]:
     }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name == "__all__":
         return __dir__()
     if name in _homes():

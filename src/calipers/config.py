@@ -38,12 +38,16 @@ class Config:
 
     path: Path | None = None
     shared: Mapping[str, Any] = field(default_factory=dict)
-    gate: Mapping[str, Any] = field(default_factory=dict)
-    grid: Mapping[str, Any] = field(default_factory=dict)
+    gate: Mapping[str, object] = field(default_factory=dict)
+    grid: Mapping[str, object] = field(default_factory=dict)
     """Not checked here: its user checks the keys."""
 
     def filled(
-        self, keywords: Mapping[str, Any], keys: Mapping[str, str], *, gate: bool = False
+        self,
+        keywords: Mapping[str, object],
+        keys: Mapping[str, str],
+        *,
+        gate: bool = False,
     ) -> dict[str, Any]:
         """The file's values for keywords that are not given; ``keys`` are their keys in the file.
 
@@ -154,7 +158,7 @@ def read_config(path: str | Path) -> Config:
     return check_config(table, file)
 
 
-def check_config(table: Mapping[str, Any], path: Path) -> Config:
+def check_config(table: Mapping[str, object], path: Path) -> Config:
     """Check the settings of a table; raise for the first invalid one.
 
     Valid keys are those that operations declare (``Setting(file=…)``).
@@ -202,8 +206,11 @@ def _declared(table: str) -> dict[str, list[Argument]]:
 
 
 def _values(
-    table: Mapping[str, Any], known: Mapping[str, list[Argument]], path: Path, place: str
-) -> dict[str, Any]:
+    table: Mapping[str, object],
+    known: Mapping[str, list[Argument]],
+    path: Path,
+    place: str,
+) -> dict[str, object]:
     result: dict[str, Any] = {}
     for written, value in table.items():
         name = _key(written)
@@ -289,7 +296,7 @@ def without_cutoffs(metrics: Any, k: list[int]) -> list[str]:
     )
 
 
-def runs_code(retriever: Any) -> bool:
+def runs_code(retriever: object) -> bool:
     """Whether a retriever is code on this machine, not an address.
 
     >>> runs_code("search:search"), runs_code("cmd:./search"), runs_code("https://host/q={query}")

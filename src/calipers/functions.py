@@ -363,7 +363,7 @@ def _number(name: str, value: object) -> float:
     return number
 
 
-def _listed(name: str, values: object) -> list[Any]:
+def _listed(name: str, values: object) -> list[object]:
     single = (
         getattr(values, "shape", None) == ()
     )  # A zero-dimensional array is not a list.
@@ -415,7 +415,7 @@ def _id_of(item: object) -> object:
 
 
 def _refuse_ids_of(
-    items: list[Any], texts: list[str], grades: Mapping[object, float]
+    items: list[object], texts: list[str], grades: Mapping[object, float]
 ) -> None:
     for at, (item, text) in enumerate(zip(items, texts, strict=True)):
         own = _id_of(item)

@@ -33,13 +33,13 @@ class Measured:
 
         return calipers.evaluate(self._pair, metrics=metrics, **settings)
 
-    def require(self, *conditions: str, **settings: Any) -> "Measured":
+    def require(self, *conditions: str, **settings: object) -> "Measured":
         """Fail the test unless every condition holds, such as ``"recall@10 >= 0.85"``."""
         __tracebackhide__ = True
         self._judge(require=conditions, **settings)
         return self
 
-    def not_worse_than(self, baseline: Any, **settings: Any) -> "Measured":
+    def not_worse_than(self, baseline: object, **settings: object) -> "Measured":
         """Fail the test if a requested metric is worse than in a baseline file.
 
         ``settings`` are those of ``calipers.gate``: metrics, allow, only_shown, must, by

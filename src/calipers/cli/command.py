@@ -61,7 +61,7 @@ T = TypeVar("T")
 class CommandInput:
     """What was given on the command line: settings of the operation, and the output format."""
 
-    operation: Callable[..., Any]
+    operation: Callable[..., object]
     values: dict[str, Any]
     """Values from the command line or the settings file; the operation adds its
     defaults."""
@@ -139,7 +139,7 @@ class CommandInput:
             self.values["ground_truth"] = fallback
             return ask()
 
-    def answer(self, **more: Any) -> Any:
+    def answer(self, **more: object) -> Any:
         """Run the operation; a run alone is measured against the questions of the settings file."""
         try:
             return self._answer(**more)
@@ -153,7 +153,7 @@ class CommandInput:
             self.values["ground_truth"] = self.fallback
             return self._answer(**more)
 
-    def _answer(self, **more: Any) -> Any:
+    def _answer(self, **more: object) -> object:
         """Run the operation, with a progress bar if it takes long."""
         takes = arguments(self.operation)
         settings = {**self.values, **more}
@@ -266,12 +266,12 @@ class Command(LayeredHelp):
         body: Callable[..., None],
         face: Sequence[click.Parameter],
         *,
-        operation: Callable[..., Any] | str | None = None,
+        operation: Callable[..., object] | str | None = None,
         short_help: str | None = None,
         leave_out: Sequence[str] = (),
         fill: bool = True,
         commands: "Mapping[str, Command] | None" = None,
-        exits: Callable[[Any], int] | None = None,
+        exits: Callable[[object], int] | None = None,
         answers: Sequence[click.Parameter] = (EXPLAIN, JSON),
     ) -> None:
         name = body.__name__.strip("_")
@@ -295,7 +295,7 @@ class Command(LayeredHelp):
         info_name: str | None,
         args: list[str],
         parent: click.Context | None = None,
-        **extra: Any,
+        **extra: object,
     ) -> click.Context:
         """The context of this command, or of the one that a word or an option asks for."""
         for word, other in self.commands.items():
@@ -337,7 +337,7 @@ class Command(LayeredHelp):
             )
 
     @cached_property
-    def operation(self) -> Callable[..., Any]:
+    def operation(self) -> Callable[..., object]:
         """The operation that the command runs."""
         if not isinstance(self._operation, str):
             return self._operation
@@ -388,7 +388,7 @@ class Command(LayeredHelp):
     def params(self, _: list[click.Parameter]) -> None:
         """Ignore what click sets at creation; they are made later."""
 
-    def _run(self, **params: Any) -> None:
+    def _run(self, **params: object) -> None:
         check_outputs(params)
         self._answer(params)
 
@@ -456,8 +456,8 @@ def command(
 
 
 def _read(
-    params: Mapping[str, Any], offered: Mapping[Argument, Setting]
-) -> dict[str, Any]:
+    params: Mapping[str, object], offered: Mapping[Argument, Setting]
+) -> dict[str, object]:
     """Convert the given values for the operation, and leave out the others."""
     return {
         argument.name: _value(argument, value, setting)

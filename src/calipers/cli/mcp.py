@@ -98,7 +98,7 @@ class Tools:
             "additionalProperties": False,
         }
 
-    def settings(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def settings(self, name: str, arguments: Mapping[str, object]) -> dict[str, Any]:
         """The keywords for the operation, with the settings file's values; files are checked."""
         from calipers.config import PLAIN, Config, find_config
         from calipers.operations import OPERATIONS
@@ -139,7 +139,7 @@ class Tools:
                 values[written] = self.inside(written, values[written])
         return values
 
-    def inside(self, name: str, value: Any) -> Any:
+    def inside(self, name: str, value: object) -> object:
         """The files of an argument, relative to the folder; anything outside it is refused."""
         if isinstance(value, list | tuple):
             return [self.inside(name, path) for path in value]
@@ -189,10 +189,10 @@ class Tools:
         )
 
 
-def _schema(argument: Argument) -> dict[str, Any]:
+def _schema(argument: Argument) -> dict[str, object]:
     setting = argument.setting or Setting("")
     kinds = {kind for kind in classes_of(argument.kind) if kind is not NoneType}
-    described: dict[str, Any] = {
+    described: dict[str, object] = {
         "description": setting.help or setting.argument.strip("[].")
     }
     if choices := choices_of(argument):
@@ -205,7 +205,7 @@ def _schema(argument: Argument) -> dict[str, Any]:
     return {**described, "type": ["string", "integer"] if int in kinds else "string"}
 
 
-def _value(argument: Argument, value: Any) -> Any:
+def _value(argument: Argument, value: object) -> object:
     """A JSON value as the operation takes it: texts are read as on the command line."""
     read = argument.setting.read if argument.setting else None
     if read is None:
@@ -219,7 +219,7 @@ def _value(argument: Argument, value: Any) -> Any:
     )
 
 
-def answer(name: str, keywords: Mapping[str, Any]) -> dict[str, Any]:
+def answer(name: str, keywords: Mapping[str, object]) -> dict[str, Any]:
     """Run an operation, and return its document as plain values; sealed queries are refused."""
     from calipers.operations import OPERATIONS
     from calipers.questions.inputs import refuse_sealed
@@ -336,7 +336,7 @@ def mcp(folder: str, write: bool) -> None:
     anyio.run(serve)
 
 
-async def _list_tools(tools: Tools, *_: Any) -> Any:
+async def _list_tools(tools: Tools, *_: object) -> object:
     from mcp import types
 
     from calipers.operations import OPERATIONS

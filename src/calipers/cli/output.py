@@ -60,7 +60,7 @@ def print_line(line: str, *, quiet: bool = False) -> None:
         click.echo(line, err=_is_taken())
 
 
-def _to_standard_output(params: Mapping[str, Any]) -> Iterator[str]:
+def _to_standard_output(params: Mapping[str, object]) -> Iterator[str]:
     """The outputs of the command that go to standard output."""
     from calipers.io.files.write import is_standard_output
 
@@ -71,7 +71,7 @@ def _to_standard_output(params: Mapping[str, Any]) -> Iterator[str]:
             yield name
 
 
-def check_outputs(params: Mapping[str, Any]) -> None:
+def check_outputs(params: Mapping[str, object]) -> None:
     """Refuse, before any work, two formats, two outputs on standard output, an input as output."""
     from calipers.io.files.write import is_standard_output
 
@@ -105,7 +105,7 @@ def check_outputs(params: Mapping[str, Any]) -> None:
             )
 
 
-def print_json(value: Mapping[str, Any]) -> None:
+def print_json(value: Mapping[str, object]) -> None:
     """Print one JSON document, in UTF-8 whatever the terminal's encoding.
 
     A long list may be an iterator of pieces, of which one is in memory at a time: some
@@ -208,7 +208,7 @@ PATIENCE_SECONDS = 2.0
 
 
 @contextmanager
-def progress() -> Iterator[dict[str, Any]]:
+def progress() -> Iterator[dict[str, object]]:
     """Callbacks of an operation that draw a progress bar on a terminal once the work takes long."""
     if not sys.stderr.isatty():
         yield {}

@@ -8,7 +8,7 @@ count as known.
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -303,7 +303,7 @@ def _without(frame: pl.DataFrame, other: pl.DataFrame, by_place: bool) -> pl.Dat
 
 def _targets(
     truth: GroundTruth | None, queries: Sequence[str]
-) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+) -> Mapping[str, Sequence[Mapping[str, object]]]:
     """The labels given before, by question; those of a language model do not count."""
     if truth is None:
         return {}
@@ -415,8 +415,8 @@ def what_changed(
     settings: PoolSettings,
     *,
     allow: float,
-    questions: Any = None,
-    corpus: Any = None,
+    questions: object = None,
+    corpus: object = None,
     filled: Mapping[Pair, float | None] = MappingProxyType({}),
 ) -> tuple[Draft, PoolSettings]:
     """The results to judge in which an old and a new run differ, and the settings of their pool.

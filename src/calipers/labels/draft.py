@@ -148,7 +148,9 @@ def _notes(drafted: Draft, output: str | None) -> Iterator[Note]:
         yield Note("next", "Then: `calipers labels export FILE… -o truth.jsonl`")
 
 
-def read_asked(questions: Any, columns: Columns | None = None) -> dict[str, str] | None:
+def read_asked(
+    questions: object, columns: Columns | None = None
+) -> dict[str, str] | None:
     """The texts of the questions by id, in their order; None if no questions are given."""
     if questions is None:
         return None
@@ -182,7 +184,7 @@ def draft(
     k: int,
     seed: int,
     truth: GroundTruth | None = None,
-    corpus: Any = None,
+    corpus: object = None,
 ) -> Draft:
     """Pool the first k results of several runs into rows to judge.
 
@@ -274,7 +276,7 @@ def question_texts(
     return {**known, **{query: query for query in queries if query not in known}}
 
 
-def with_corpus(rows: Iterable[Label], corpus: Any) -> list[Label]:
+def with_corpus(rows: Iterable[Label], corpus: object) -> list[Label]:
     """Add the titles of a corpus, and its texts where the runs have none."""
     every = list(rows)
     wanted = pl.Series(
@@ -417,8 +419,8 @@ def to_judge(
     truth: GroundTruth | None,
     settings: PoolSettings,
     *,
-    questions: Any = None,
-    corpus: Any = None,
+    questions: object = None,
+    corpus: object = None,
     queries: Collection[str] | None = None,
     again: bool = False,
 ) -> list[Label]:
@@ -545,6 +547,6 @@ def keep(
     )
 
 
-def _compared(made_of: Mapping[str, str], settings: PoolSettings) -> dict[str, Any]:
+def _compared(made_of: Mapping[str, str], settings: PoolSettings) -> dict[str, object]:
     """What must be the same in two pools that are one."""
     return {**made_of, **asdict(settings), "targets_as": None, "judges": None}

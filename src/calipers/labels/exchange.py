@@ -140,7 +140,7 @@ def _studio_task(pool_item: PoolItem) -> dict[str, Any]:
 
 def _argilla_record(pool_item: PoolItem) -> dict[str, Any]:
     """A record as ``to_json`` of Argilla writes it."""
-    empty: dict[str, Any] = {
+    empty: dict[str, object] = {
         "metadata": {},
         "suggestions": {},
         "responses": {},
@@ -149,7 +149,7 @@ def _argilla_record(pool_item: PoolItem) -> dict[str, Any]:
     return {"id": pool_item.key, "fields": _shown(pool_item), **empty}
 
 
-TOOLS: Mapping[str, Callable[[PoolItem], Any]] = {
+TOOLS: Mapping[str, Callable[[PoolItem], object]] = {
     "label-studio": _studio_task,
     "argilla": _argilla_record,
 }
@@ -247,7 +247,9 @@ def _responses(
         yield response["value"], str(response["user_id"]), response.get("status")
 
 
-def _row(label: Label, judge: str, grade: Any, note: str | None, skipped: bool) -> Label:
+def _row(
+    label: Label, judge: str, grade: object, note: str | None, skipped: bool
+) -> Label:
     """A label of another tool; its grade is at the start of the choice: "2 helps" is 2."""
     value = None if grade is None or skipped else float(str(grade).split()[0])
     kind = "skip" if skipped else "note" if value is None else "label"

@@ -42,11 +42,11 @@ def _pairs(
     return pairs
 
 
-def _params(texts: tuple[str, ...]) -> dict[str, Any]:
+def _params(texts: tuple[str, ...]) -> dict[str, object]:
     """Parse each parameter as a number or a boolean, else keep the text."""
     import msgspec
 
-    params: dict[str, Any] = {}
+    params: dict[str, object] = {}
     for name, text in _pairs(texts, "=", "--param", "index=small").items():
         try:
             params[name] = msgspec.json.decode(text)
@@ -126,7 +126,7 @@ class RetrieverOptions(Settings):
     """Options of each type of retriever, and the paths into its answers."""
 
     params: Annotated[
-        Mapping[str, Any] | None,
+        Mapping[str, object] | None,
         _asking(
             "For a function: a further argument; may be given several times.",
             "--param",

@@ -4,7 +4,7 @@ import inspect
 import math
 import types
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Literal, Union, get_args, get_origin
 
 
 def show_number(number: float) -> str:
@@ -52,7 +52,7 @@ class Parameter:
     limits: Between = Between(-math.inf)
 
     @classmethod
-    def of(cls, parameter: inspect.Parameter, hint: Any) -> "Parameter":
+    def of(cls, parameter: inspect.Parameter, hint: object) -> "Parameter":
         """The parameter made from a parameter of the metric's function."""
         default = (
             None if parameter.default is inspect.Parameter.empty else parameter.default

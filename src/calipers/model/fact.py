@@ -83,7 +83,7 @@ class Sentence(str):
         sentence.facts = tuple(dict.fromkeys(facts))
         return sentence
 
-    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[object, ...]:
         return type(self), (str(self), self.facts)
 
 

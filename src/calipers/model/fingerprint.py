@@ -7,7 +7,6 @@ machine or library version.
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -63,7 +62,7 @@ def _n_control_characters(blob: bytes) -> int:
     return int(np.count_nonzero(np.frombuffer(blob, dtype=np.uint8) < ord(" ")))
 
 
-def fingerprint_settings(settings: Any) -> str:
+def fingerprint_settings(settings: object) -> str:
     """A fingerprint of plain settings, whatever the order of their keys."""
     return hashlib.sha256(
         msgspec.json.encode(settings, order="deterministic")
@@ -99,7 +98,7 @@ class Fingerprints(Mapping[str, str]):
     def __repr__(self) -> str:
         return repr(dict(self))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         # Pickle the fingerprints, not the functions that compute them.
         return dict, (dict(self),)
 
@@ -189,7 +188,7 @@ class RankingFingerprint:
         """As ``add``, once the fingerprint is needed; the data stays in memory until then."""
         self._later.append(ranking)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Pickle the sum alone: the functions that add to it cannot be pickled."""
         return {"_sum": self.sum(), "_later": []}
 

@@ -109,7 +109,7 @@ class GroundTruth(Picklable):
             queries = queries.hstack([_column(queries, "text", pl.String())])
         return cls(kept, queries, dict(tags or {}), targets.height - kept.height)
 
-    def knowing(self, **facts: Any) -> Self:
+    def knowing(self, **facts: object) -> Self:
         """A copy with values of the properties below that are already known."""
         vars(self).update(facts)
         return self

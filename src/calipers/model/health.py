@@ -132,7 +132,7 @@ class Health(Plain, HasRows):
     def of(
         cls,
         findings: Iterable[HealthFinding],
-        facts: Mapping[str, Any],
+        facts: Mapping[str, object],
         notes: Iterable[str],
         checked: Iterable[str],
     ) -> "Health":

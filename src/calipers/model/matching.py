@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from calipers.errors import InvalidInput, check_number
 from calipers.model.policy import Policy, check_rel
@@ -278,7 +278,7 @@ class Matching:
     like: str | None = None
     """The tool whose policies were asked for; metrics then take its parameters, too."""
     policy: Policy = field(default_factory=Policy)
-    further: tuple[tuple[str, Any], ...] = ()
+    further: tuple[tuple[str, object], ...] = ()
     """Further settings of reading, which results record with the rest."""
 
     def __post_init__(self) -> None:
@@ -301,12 +301,12 @@ class Matching:
         """Whether both sides are rolled up to documents or pages, and these matched by id."""
         return self.level in ("page", "document")
 
-    def to_settings(self) -> dict[str, Any]:
+    def to_settings(self) -> dict[str, object]:
         """The settings of the matching, as results record and fingerprint them.
 
         Policies are recorded separately, and a tool by its policies and parameters.
         """
-        recorded: dict[str, Any] = {}
+        recorded: dict[str, object] = {}
         for member in fields(self):
             value = getattr(self, member.name)
             if member.name in ("like", "policy", "further"):

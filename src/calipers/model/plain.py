@@ -25,10 +25,10 @@ class Plain:
 
 
 @overload
-def plain(value: Mapping[str, Any]) -> dict[str, Any]: ...
+def plain(value: Mapping[str, object]) -> dict[str, Any]: ...
 @overload
-def plain(value: Any) -> Any: ...
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any: ...
+def plain(value: object) -> Any:
     """A value and its contents as JSON types: dictionaries, lists, texts and numbers.
 
     A result becomes what its ``to_dict`` says, and every other dataclass its fields in

@@ -43,7 +43,7 @@ trec_eval means version 10, which compares scores as doubles; its option -c is
 missing="zero".
 """
 
-LIKE_PARAMETERS: dict[str, dict[str, dict[str, Any]]] = {
+LIKE_PARAMETERS: dict[str, dict[str, dict[str, float | str]]] = {
     "trec_eval": {
         "rbp": {"p": 0.9, "highest": "query"},
         "rbp_residual": {"p": 0.9, "all_judged": "zero"},

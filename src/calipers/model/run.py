@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from typing import Any, Protocol, Self, cast
+from typing import Any, Protocol, Self, TypeVar, cast
 
 import polars as pl
 
@@ -110,7 +110,7 @@ class FirstResults:
 
     columns: Sequence[str]
     frame: WhenAsked[pl.DataFrame] = WhenAsked()
-    listed: Mapping[str, list[Any]] | None = None
+    listed: Mapping[str, list[object]] | None = None
     """The same as lists, where it came as such."""
 
     def rows(self, *names: str) -> list[tuple[Any, ...]]:
@@ -126,7 +126,7 @@ class Scored:
     def __init__(
         self,
         mappings: Mapping[str, dict[str, float]],
-        head: Mapping[str, list[Any]],
+        head: Mapping[str, list[object]],
         table: Callable[[], pl.DataFrame],
         table_of: Callable[[list[str], Ints, list[str], Floats], pl.DataFrame],
     ) -> None:
@@ -260,7 +260,7 @@ class Run(Picklable):
             in_memory=True,
         )
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """The run with its results in memory: files and connections cannot be pickled."""
         held = {
             "scan": Frames(tuple(self.scan())),
@@ -413,7 +413,7 @@ class _Resumed:
         self._again = again
         self._queries = pl.concat([frame["query"] for frame in seen])
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         # The other methods of rows that are on other machines.
         if name.startswith("_"):
             raise AttributeError(name)
@@ -467,6 +467,10 @@ class Block:
     run: Run
 
 
+R = TypeVar("R")
+"""What is computed of a block."""
+
+
 class RemoteRows(Protocol):
     """Rows on other machines, on which work can be done in place."""
 
@@ -476,9 +480,7 @@ class RemoteRows(Protocol):
     def then(self, step: Callable[[Run], Run], scan: Scan) -> "RemoteRows":
         """The rows after ``step``, applied where they are; ``scan`` collects them."""
 
-    def over_blocks(
-        self, truth: GroundTruth, work: Callable[[Block], Any]
-    ) -> Iterator[Any]:
+    def over_blocks(self, truth: GroundTruth, work: Callable[[Block], R]) -> Iterator[R]:
         """The result of ``work`` for each block, in any order."""
 
 

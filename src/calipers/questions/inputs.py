@@ -30,7 +30,7 @@ _AS_USUAL = Reading()
 
 
 def matched(
-    data: Any = None,
+    data: object = None,
     reading: Reading = _AS_USUAL,
     *,
     keep: bool = False,
@@ -91,7 +91,7 @@ class ReadInputs:
 
 
 def as_read(
-    data: Any,
+    data: object,
     reading: Reading,
     *,
     looks: int = DEPTH,
@@ -207,7 +207,7 @@ def check_direction(rises: int, falls: int) -> None:
         )
 
 
-def matching_of(settings: MatchingSettings, *, further: Mapping[str, Any]) -> Matching:
+def matching_of(settings: MatchingSettings, *, further: Mapping[str, object]) -> Matching:
     """How settings ask that a pair be matched; ``further`` ones are recorded with it."""
     policy = Policy.like(settings.like) if settings.like else Policy()
     policy = policy.with_changes(
@@ -238,7 +238,7 @@ def _asks_for_subtopics(metrics: MetricsInput | None) -> bool:
 
 
 def run_within(
-    value: Any, name: str | None, columns: Columns, memory: str | int | None
+    value: object, name: str | None, columns: Columns, memory: str | int | None
 ) -> Run:
     """Load a run without a ground truth."""
     together = bring_together(memory)
@@ -272,12 +272,12 @@ def few_bytes(memory: str | int | None) -> int:
     return min(MOST_KEPT, memory_in_bytes(memory) // SHARE_TO_HOLD)
 
 
-def like_of(data: Any, reading: Reading) -> str | None:
+def like_of(data: object, reading: Reading) -> str | None:
     """The tool whose numbers are to be reproduced."""
     return data.asked.like if isinstance(data, Matched) else reading.matching.like
 
 
-def matched_like(pair: Matched, other: Any, matching: MatchingSettings) -> Matched:
+def matched_like(pair: Matched, other: object, matching: MatchingSettings) -> Matched:
     """Match another run of the same queries like ``pair``; it may have its own ground truth."""
     if isinstance(other, Matched):
         return other
@@ -311,7 +311,7 @@ def _refuse_beside_pair(pair: Matched, reading: Reading) -> None:
         )
 
 
-def plain_run(run: Any) -> Any:
+def plain_run(run: object) -> object:
     """The run in a mapping of scores by item, quickly; any other value unchanged."""
     from calipers.io.load import scores_by_item
 
@@ -320,9 +320,9 @@ def plain_run(run: Any) -> Any:
 
 
 def read_pair(
-    data: Any,
-    ground_truth: Any,
-    run: Any,
+    data: object,
+    ground_truth: object,
+    run: object,
     store: Where = None,
     columns: Columns | None = None,
     room: MemoryBudget | None = None,
@@ -347,12 +347,12 @@ def kept_before(value: Any, store: Where) -> Any:
     return load_retrieved(opened, resolve(opened, value))
 
 
-def is_reference(value: Any) -> bool:
+def is_reference(value: object) -> bool:
     """Whether a value is a reference to the history; write a file of that name as ./@file."""
     return isinstance(value, str) and value.startswith("@")
 
 
-def below(k: Any) -> int:
+def below(k: object) -> int:
     """The number of results to ask for when ranks below k matter too.
 
     >>> below(None), below(50)
@@ -362,7 +362,7 @@ def below(k: Any) -> int:
 
 
 def _with_answers(
-    data: Any, inputs: Inputs, columns: Columns | None, looks: int
+    data: object, inputs: Inputs, columns: Columns | None, looks: int
 ) -> tuple[None, Inputs]:
     """The inputs with a live retriever's answers as the run.
 
@@ -391,7 +391,7 @@ def _with_answers(
     return None, Inputs(ground_truth=questions, run=answers)
 
 
-def refuse_sealed(questions: Any, columns: Any = None) -> None:
+def refuse_sealed(questions: object, columns: object = None) -> None:
     """Raise on sealed queries before anything is asked; other errors are raised later."""
     if not isinstance(questions, str | PathLike):
         return

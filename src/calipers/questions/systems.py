@@ -39,8 +39,8 @@ GIVEN = "baseline"
 
 
 def matched_systems(
-    systems: Mapping[str, Any],
-    ground_truth: Any,
+    systems: Mapping[str, object],
+    ground_truth: object,
     matching: MatchingSettings,
     *,
     weight_by: str | None = None,
@@ -82,7 +82,7 @@ def matched_systems(
 
 
 def _refuse_ground_truth(
-    name: str, value: Any, pair: Matched, columns: Columns | None
+    name: str, value: object, pair: Matched, columns: Columns | None
 ) -> None:
     """Refuse a file that is the ground truth itself: a pattern such as m*.csv may hold it, too.
 
@@ -147,7 +147,7 @@ def measured_before(value: Any, store: Where = None) -> "Baseline | None":
     return None
 
 
-def scores_of(value: Any, store: Where = None) -> Scores:
+def scores_of(value: object, store: Where = None) -> Scores:
     """The scores in a value, or in the file or reference that it names."""
     baseline = measured_before(value, store)
     if baseline is None:
@@ -160,7 +160,7 @@ def scores_of(value: Any, store: Where = None) -> Scores:
 
 
 def measured_already(
-    data: Any, reading: Reading, weight_by: str | None = None
+    data: object, reading: Reading, weight_by: str | None = None
 ) -> Scores | None:
     """The scores given in place of inputs to measure; None if there are none."""
     baseline = measured_before(data, reading.matching.store)
@@ -219,7 +219,7 @@ def summarised(scores: Scores) -> Scores:
     return replace(scores, summaries=means)
 
 
-def is_result_file(value: Any) -> bool:
+def is_result_file(value: object) -> bool:
     """Whether a value is the path of a saved result."""
     if not isinstance(value, str | os.PathLike):
         return False
@@ -229,7 +229,7 @@ def is_result_file(value: Any) -> bool:
     return path.is_file() and is_result(path)
 
 
-def name_systems(systems: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
+def name_systems(systems: Mapping[str, object] | Sequence[object]) -> dict[str, Any]:
     """The systems by unique names; paths are named after their files.
 
     >>> name_systems(["runs/bm25.jsonl", "runs/dense.jsonl.gz"])

@@ -167,7 +167,7 @@ def change_pool(store: Store, pool: int, change: PoolChange, by: str) -> None:
             _change(connection, pool, deleted=now, name=f"#{pool}")
 
 
-def _change(connection: Connection, pool: int, **values: Any) -> None:
+def _change(connection: Connection, pool: int, **values: object) -> None:
     statement = update(POOL).where(POOL.c.number == pool)
     connection.execute(statement.values(version=POOL.c.version + 1, **values))
 

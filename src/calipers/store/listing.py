@@ -45,7 +45,7 @@ def evaluations(
     until: datetime | None = None,
     last: int | None = None,
     metrics: Iterable[str] | None = None,
-    where: Sequence[Any] = (),
+    where: Sequence[object] = (),
 ) -> list[Evaluation]:
     """Evaluations, newest first, with their summaries and the changes before each.
 

@@ -328,7 +328,7 @@ def _postgresql(place: StorePlace, keep: bool) -> Engine:
             "A history in PostgreSQL needs the library psycopg: "
             f"{pip_install('postgres')}"
         ) from None
-    pooled: dict[str, Any] = {"poolclass": NullPool}
+    pooled: dict[str, object] = {"poolclass": NullPool}
     if keep:
         # Checked before use: a restarted server has closed them.
         pooled = {

@@ -33,7 +33,7 @@ TAG_COLUMN = "tag."
 """Prefix of the columns with the queries' tags."""
 _BETWEEN = "._-/"
 _NAME = re.compile(rf"[^\W_][\w./-]{{0,{LONGEST_NAME - 1}}}")
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., object])
 CHECKSUM = 16
 """Characters of one checksum."""
 
@@ -46,7 +46,7 @@ class EvaluationRecord:
     row: Mapping[str, Any]
     """The row of the evaluation itself."""
     tags: Mapping[str, str]
-    summaries: Sequence[Mapping[str, Any]]
+    summaries: Sequence[Mapping[str, object]]
     contents: Mapping[str, tuple[str, bytes]] = field(repr=False)
     """By kind: the digest and the bytes."""
 
@@ -154,7 +154,7 @@ def write(store: Store, record: EvaluationRecord) -> None:
                 )
 
 
-def checksum_listed(row: Mapping[str, Any], tags: Mapping[str, str]) -> str:
+def checksum_listed(row: Mapping[str, object], tags: Mapping[str, str]) -> str:
     """The first part of an evaluation's checksum: over the listed columns and the tags."""
     return _checksum([_without(row, ("number", "checksum", "facts")), dict(tags)])
 
@@ -164,18 +164,18 @@ def checksum_facts(facts: str, digests: Mapping[str, str]) -> str:
     return _checksum([facts, dict(digests)])
 
 
-def checksum_summary(row: Mapping[str, Any]) -> str:
+def checksum_summary(row: Mapping[str, object]) -> str:
     """The checksum of one summary."""
     return _checksum(_without(row, ("evaluation", "checksum")))
 
 
-def _checksum(value: Any) -> str:
+def _checksum(value: object) -> str:
     # As JSON with every digit: a database returns the exact float that it stored.
     content = msgspec.json.encode(value, order="deterministic")
     return hashlib.sha256(content).hexdigest()[:CHECKSUM]
 
 
-def _without(row: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+def _without(row: Mapping[str, object], names: Sequence[str]) -> dict[str, object]:
     return {name: value for name, value in row.items() if name not in names}
 
 

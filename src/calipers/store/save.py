@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -52,10 +51,10 @@ def save(
     *,
     tags: Mapping[str, str] | None = None,
     store: Where = None,
-    ground_truth: Any = None,
-    run: Any = None,
+    ground_truth: object = None,
+    run: object = None,
     results: bool = True,
-    corpus: Any = None,
+    corpus: object = None,
     now: datetime | None = None,
 ) -> Evaluation:
     """Save scores under a name, in one transaction, with the git commit they were made on.
@@ -163,7 +162,7 @@ def corpus_facts(batches: Iterator[pl.DataFrame]) -> tuple[str, int]:
     return sums.hexdigest(), size
 
 
-def _facts(scores: Scores) -> dict[str, Any]:
+def _facts(scores: Scores) -> dict[str, object]:
     return {
         "settings": dict(scores.settings),
         "policy": scores.policy.to_dict(),
@@ -221,7 +220,7 @@ def _scores(scores: Scores) -> pl.DataFrame:
     )
 
 
-def _summary(summary: Summary) -> dict[str, Any]:
+def _summary(summary: Summary) -> dict[str, object]:
     interval = summary.interval
     return {
         # Slices are computed from the scores of the queries when somebody asks for them.
@@ -287,6 +286,6 @@ def _listing(run: Run, scores: Scores, depth: int) -> tuple[bytes, pl.DataFrame 
     ) if rows else None
 
 
-def _json(value: Any) -> bytes:
+def _json(value: object) -> bytes:
     """A value as JSON; a sentence is kept as its text."""
     return msgspec.json.encode(value, order="deterministic", enc_hook=text_of)

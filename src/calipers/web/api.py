@@ -90,7 +90,7 @@ def read(body: bytes, kind: type[S]) -> S:
         raise InvalidInput(f"The request cannot be read: {error}.") from None
 
 
-def answer(value: Any, status: int = 200) -> Response:
+def answer(value: object, status: int = 200) -> Response:
     """Plain values as JSON."""
     return Response(msgspec.json.encode(value), status, media_type="application/json")
 
@@ -100,7 +100,7 @@ def answer(value: Any, status: int = 200) -> Response:
 
 def shown_item(
     state: LabelState, item: PoolItem, judge: str, most: int | None = SENT
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """An item as a judge sees it, up to so many characters: no run, no rank, no label of others."""
     mine = state.current(item.position, judge)
     about = item.label
@@ -120,7 +120,7 @@ def shown_item(
     }
 
 
-def _next(request: Request, wanted: Taking, fresh: bool = True) -> dict[str, Any]:
+def _next(request: Request, wanted: Taking, fresh: bool = True) -> dict[str, object]:
     """The judge's next items, some prefetched, and the progress."""
     desk = desk_of(request)
     judge = request.state.judge

@@ -67,7 +67,7 @@ class AskedView(View):
 
 def asked(request: Request) -> AskedView:
     """What an address asks for, read strictly; what is empty counts as not given."""
-    given: dict[str, Any] = {
+    given: dict[str, object] = {
         name: one for name, one in request.query_params.items() if one
     }
     tags = {
@@ -95,7 +95,7 @@ def _templates() -> Any:
 
 
 def render(
-    request: Request, template: str, code: int = 200, **values: Any
+    request: Request, template: str, code: int = 200, **values: object
 ) -> HTMLResponse:
     """Render a page; its ``link`` is to the same address with some parameters changed."""
     given = {name: request.query_params.getlist(name) for name in request.query_params}
@@ -114,7 +114,7 @@ def render(
     return HTMLResponse(text.encode("utf-8", "replace"), code)
 
 
-def address(path: str, **query: Any) -> str:
+def address(path: str, **query: object) -> str:
     """A path with a query string of the values that are set.
 
     >>> address("/compare", of=["a", "b"], open=0, text="", down=False)
@@ -151,7 +151,7 @@ CARDS = 20
 """Conflicts or labels per page."""
 SHOWN_TEXT = 1500
 """Characters of a text in a list."""
-NO_DETAILS: Mapping[str, Any] = {"expected": [], "results": []}
+NO_DETAILS: Mapping[str, object] = {"expected": [], "results": []}
 LISTS = ("open", "counted", "settled", "notes")
 """What the page of a pool lists: conflicts by status, or items with notes."""
 
@@ -230,7 +230,7 @@ def queries(request: Request) -> Response:
     )
 
 
-def shown(browse: Browse, at: int) -> dict[str, Any]:
+def shown(browse: Browse, at: int) -> dict[str, object]:
     """A query as a page shows it: the targets, then the ranking."""
     row = browse.row(at)
     known = browse.pair is not None
@@ -326,7 +326,7 @@ def compared(request: Request) -> Response:
 
 def _side_by_side(
     shelf: WebSources, systems: dict[str, Opened], query: str
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """The rankings of every system, each result with its rank in the first."""
     columns = []
     for system, source in systems.items():
@@ -394,7 +394,9 @@ def pool(request: Request) -> Response:
     sample = desk.sample()
     switch = desk.switch()
     noted = [(desk.items[item], desk.known.notes(item)) for item in desk.known.noted()]
-    lists: dict[str, Sequence[Any]] = {one: agreement.standing(one) for one in LISTS[:-1]}
+    lists: dict[str, Sequence[object]] = {
+        one: agreement.standing(one) for one in LISTS[:-1]
+    }
     lists["notes"] = noted
     return _pool(
         request,
@@ -411,7 +413,7 @@ def pool(request: Request) -> Response:
     )
 
 
-def graded_by(settings: PoolSettings) -> list[dict[str, Any]]:
+def graded_by(settings: PoolSettings) -> list[dict[str, object]]:
     """Every grade with its name and its keys.
 
     >>> [one["keys"] for one in graded_by(PoolSettings(scale="yes/no"))]

@@ -51,11 +51,11 @@ class Held:
         self._most = most
         """How many values stay in memory; the least recently used goes first."""
         self._lock = threading.Lock()
-        self._values: OrderedDict[Any, Any] = OrderedDict()
-        self._computing: dict[Any, threading.RLock] = {}
+        self._values: OrderedDict[object, object] = OrderedDict()
+        self._computing: dict[object, threading.RLock] = {}
         """A lock for each value that is being computed."""
 
-    def get(self, name: Any, compute: Callable[[], T]) -> T:
+    def get(self, name: object, compute: Callable[[], T]) -> T:
         """Return a value, and compute it if it is not there; an error is not kept."""
         with self._lock:
             if name in self._values:
@@ -80,7 +80,7 @@ class Held:
                 self._used(name)
             return value
 
-    def _used(self, name: Any) -> Any:
+    def _used(self, name: object) -> Any:
         """A value that is there, which is now the most recently used one."""
         self._values.move_to_end(name)
         while len(self._values) > self._most:

@@ -3,7 +3,6 @@
 import os
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -20,7 +19,7 @@ SAME = 0.05
 """A question nearer than this to one that is there already adds nothing."""
 
 
-def real_questions(value: Any) -> list[str]:
+def real_questions(value: object) -> list[str]:
     """The questions of traces, or of a file or list of questions."""
     if isinstance(value, str | os.PathLike):
         try:

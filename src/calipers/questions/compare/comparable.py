@@ -198,9 +198,9 @@ def _different_queries(a: str, first: Scores, b: str, second: Scores) -> Iterato
         )
 
 
-def _ways(scores: Scores, metrics: Collection[str]) -> dict[str, Any]:
+def _ways(scores: Scores, metrics: Collection[str]) -> dict[str, object]:
     """How a result was measured: its policies, its settings, and what these metrics mean."""
-    ways: dict[str, Any] = {}
+    ways: dict[str, object] = {}
     for name, value in scores.policy.to_dict().items():
         ways[f"policy {name}"] = value
     for name, value in scores.settings.items():

@@ -81,7 +81,7 @@ class Diff(HasRows):
             for name, value in values.items()
             if name not in ("total", "notes")
         }
-        shown: dict[str, Any] = plain(kept)
+        shown: dict[str, object] = plain(kept)
         return {**shown, **sentences_of(self)}
 
 

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -90,8 +90,8 @@ class Confirmation(Plain, ShowsItself):
 
 
 def take_a_look(
-    old: Any,
-    new: Any,
+    old: object,
+    new: object,
     sealed: str | os.PathLike[str] | None,
     metric: str,
     ledger: str | os.PathLike[str] | None,
@@ -227,7 +227,7 @@ def _checked(
     return replace(truth, tags=tags), known
 
 
-def _names(old: Any, new: Any) -> dict[str, Any]:
+def _names(old: object, new: object) -> dict[str, object]:
     """Both runs by name."""
     if all(isinstance(system, str | os.PathLike) for system in (new, old)):
         systems = name_systems([old, new])
@@ -243,11 +243,11 @@ def _names(old: Any, new: Any) -> dict[str, Any]:
 
 
 def _measured(
-    names: Mapping[str, Any],
+    names: Mapping[str, object],
     truth: GroundTruth,
     metric: Metric,
     matching: MatchingSettings,
-    sealed: Any,
+    sealed: object,
 ) -> tuple[Floats, Floats, MetricFacts]:
     """The values of both runs per query, and the facts of the metric."""
     from calipers.engines.scoring import score
@@ -289,7 +289,7 @@ def _key(facts: MetricFacts, old: Floats, new: Floats) -> str:
 
 
 def _look(
-    ledger: LookLedger, row: PairedRow, metric: str, names: Mapping[str, Any], key: str
+    ledger: LookLedger, row: PairedRow, metric: str, names: Mapping[str, object], key: str
 ) -> TakenLook:
     """A new look at the sealed queries; an error where the budget is spent."""
     if not ledger.left:

@@ -73,7 +73,7 @@ class ToConvert:
 
     data: Any = None
     ground_truth: Any = None
-    run: Any = None
+    run: object = None
     form: str | None = None
     columns: Columns = field(default_factory=Columns)
     memory: str | int | None = None
@@ -96,7 +96,7 @@ class ToConvert:
                 "Several inputs are given; give one file that holds everything, or a "
                 "ground truth and a run."
             )
-        roles: dict[Role, Any] = {
+        roles: dict[Role, object] = {
             "both": self.data,
             "ground_truth": self.ground_truth,
             "run": self.run,
@@ -112,13 +112,13 @@ class ToConvert:
         [(role, value)] = filled.items()
         return self._side(value, role)
 
-    def _side(self, value: Any, role: Role) -> Dataset:
+    def _side(self, value: object, role: Role) -> Dataset:
         opened = self._opened(value, role)
         for held in (opened.ground_truth, opened.run):
             self.notes += held.notes if held is not None else ()
         return _only(not_sealed(opened, role, value), role)
 
-    def _opened(self, value: Any, role: Role) -> Dataset:
+    def _opened(self, value: object, role: Role) -> Dataset:
         if not isinstance(value, str | os.PathLike):
             dataset = read_value(value, role, ARGUMENT[role], self.columns, self.room)
             return dataset or load(value, role)

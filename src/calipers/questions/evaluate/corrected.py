@@ -56,7 +56,7 @@ class SampleOfPeople:
 
 
 def sample_of_people(
-    people: Any,
+    people: object,
     sampled: str | None,
     queries: Collection[str],
     fingerprint: str | None = None,

@@ -61,7 +61,7 @@ class EvaluationAnswer(ShowsItself):
         return whole | further | sentences_of(self)
 
 
-def measure(data: Any, settings: Evaluating) -> tuple[Matched, Scores]:
+def measure(data: object, settings: Evaluating) -> tuple[Matched, Scores]:
     """Return the pair (given, or read and matched now) and its scores."""
     measures = settings.measures
     chosen = _chosen(measures, like_of(data, settings.reading))

@@ -107,7 +107,7 @@ def _retriever(kind: str, weights: dict[str, float], settings: Any, **more: str)
 
 
 def _processor(
-    name: str, how: dict[str, Any], weights: dict[str, float], **more: Any
+    name: str, how: dict[str, object], weights: dict[str, float], **more: object
 ) -> str:
     combination = {**how, "parameters": {"weights": [*weights.values()]}}
     return _json(
@@ -115,5 +115,5 @@ def _processor(
     )
 
 
-def _json(value: Any) -> str:
+def _json(value: object) -> str:
     return json.dumps(value, indent=2)

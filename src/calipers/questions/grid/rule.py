@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import msgspec
 import numpy as np
@@ -54,14 +54,14 @@ class RetrieverTable(msgspec.Struct, forbid_unknown_fields=True, rename="kebab")
     """What ``[grid.retrievers.NAME]`` may hold."""
 
     make: str
-    params: dict[str, Any] = {}
+    params: dict[str, object] = {}
 
 
 class GridTable(msgspec.Struct, forbid_unknown_fields=True, rename="kebab"):
     """What ``[grid]`` may hold."""
 
     retrievers: dict[str, RetrieverTable]
-    params: dict[str, Any] = {}
+    params: dict[str, object] = {}
     k: int | None = None
     output: str = "grid"
     baseline: str | None = None
@@ -189,7 +189,7 @@ def _combinations(
         )
 
 
-def _said(value: Any) -> str:
+def _said(value: object) -> str:
     return (
         value
         if isinstance(value, str)
@@ -284,7 +284,7 @@ def _best_of(
 
 def _retrieved(
     plan: Plan, settings: "GridSettings"
-) -> tuple[dict[str, Mapping[str, Any]], dict[str, str]]:
+) -> tuple[dict[str, Mapping[str, object]], dict[str, str]]:
     """Run every combination; return the reports and the failures, both by name."""
     check_functions(plan)
     questions = read_questions(
@@ -299,7 +299,7 @@ def _retrieved(
         ) from error
     restart = settings.restart
     retry_errors = settings.retry_errors
-    reports: dict[str, Mapping[str, Any]] = {}
+    reports: dict[str, Mapping[str, object]] = {}
     failures: dict[str, str] = {}
     for combination in plan.combinations:
         before = None if restart else _fitting(combination, plan, questions)

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import groupby, pairwise
-from typing import Any
 
 from calipers.model.claim import p_text
 from calipers.model.document import (
@@ -143,7 +142,7 @@ def _latest(listed: History) -> str:
     )
 
 
-def _history_rows(listed: History) -> Iterator[dict[str, Any]]:
+def _history_rows(listed: History) -> Iterator[dict[str, object]]:
     """One row per evaluation at full precision: its metadata and the mean of each metric."""
     names = dict.fromkeys(
         name for entry in listed.evaluations for name in entry.summaries
@@ -313,7 +312,7 @@ def _line_table(watched: Alarm) -> Table:
     )
 
 
-def _point_rows(watched: Alarm) -> Iterator[dict[str, Any]]:
+def _point_rows(watched: Alarm) -> Iterator[dict[str, object]]:
     """One row per point, at full precision."""
     changed = {mark.id: ";".join(mark.what) for mark in watched.marks}
     for line in watched.lines:

@@ -97,7 +97,7 @@ def _write(path: Path, text: str) -> None:
         file.write(text.encode("utf-8", "replace"))
 
 
-def _part(history: History, trend: Alarm, listed: list[Evaluation]) -> dict[str, Any]:
+def _part(history: History, trend: Alarm, listed: list[Evaluation]) -> dict[str, object]:
     """The template values of one name: its line over time, and its evaluations."""
     metrics = [
         metric
@@ -168,7 +168,7 @@ def _when(evaluation: Evaluation) -> str:
     return f"{evaluation.saved:%Y-%m-%d %H:%M} UTC{commit}"
 
 
-def badge_of(trend: Alarm) -> dict[str, Any]:
+def badge_of(trend: Alarm) -> dict[str, object]:
     """The leading metric of the latest evaluation, as the endpoint of shields.io wants it.
 
     It is red where the alarm rings, and grey where nothing could be compared, or where a

@@ -154,7 +154,7 @@ def explain_question(asked: str, settings: "ExplainSettings") -> Explanation:
 
 
 def _judged(
-    whole: Explanation, pair: Matched, truth: GroundTruth, corpus: Any
+    whole: Explanation, pair: Matched, truth: GroundTruth, corpus: object
 ) -> Explanation:
     """Add to an explanation the rank of each target, or the reason of ``misses``."""
     matches = pair.matches

@@ -7,7 +7,7 @@ guess at inputs that were not given (the corpus, the candidates, exact search).
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import polars as pl
@@ -43,9 +43,9 @@ from calipers.words import did_you_mean
 CANDIDATES = "candidates"
 EXACT = "exact"
 STAGES = (CANDIDATES, EXACT)
-CorpusSource: TypeAlias = Any
+CorpusSource: TypeAlias = object
 """Whatever ``open_corpus`` takes: a path, rows, documents of other packages."""
-StageSource: TypeAlias = Any
+StageSource: TypeAlias = object
 """Whatever ``load`` takes for a run."""
 
 
@@ -373,7 +373,7 @@ def _knows_results(batches: Batches, run: Run) -> bool:
     )
 
 
-def _stage_runs(results: Run, given: Mapping[str, Any]) -> dict[str, Run]:
+def _stage_runs(results: Run, given: Mapping[str, object]) -> dict[str, Run]:
     """The stages from the records, overridden by those given separately."""
     runs = dict(results.stages)
     for name in runs:

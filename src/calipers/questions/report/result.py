@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from calipers.model.result import ShowsItself
 from calipers.model.scores import Scores
@@ -47,7 +47,7 @@ class Report(ShowsItself):
     comparison: Comparison | None = None
 
     @property
-    def definitions(self) -> list[Mapping[str, Any]]:
+    def definitions(self) -> list[Mapping[str, object]]:
         """The definition of every metric on the page, as in ``calipers metrics``."""
         every = (
             metric.name for system in self.systems for metric in system.scores.metrics

@@ -60,13 +60,13 @@ class Sealed(Plain, ShowsItself):
 
 
 def seal_queries(
-    ground_truth: Any,
+    ground_truth: object,
     *,
     share: float,
     cluster: str | None,
     looks: int,
     output: str | os.PathLike[str] | None,
-    columns: Any,
+    columns: object,
 ) -> Sealed:
     """Split a ground truth by clusters, and write both parts with their ledger."""
     check_number("The share to seal", share, above=0, below=1, such_as=0.4)

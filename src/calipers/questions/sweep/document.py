@@ -126,7 +126,7 @@ def _shown_points(sweep: Sweep) -> list[SweepPoint]:
     return [point for point in sweep.points if point.k in wanted]
 
 
-def sweep_rows(sweep: Sweep) -> Iterator[dict[str, Any]]:
+def sweep_rows(sweep: Sweep) -> Iterator[dict[str, object]]:
     """One row per k, full precision."""
     for point in sweep.points:
         row: dict[str, Any] = {"k": point.k}

@@ -138,7 +138,7 @@ def expected(row: dict[str, Any]) -> str:
     )
 
 
-def _name(row: dict[str, Any]) -> str:
+def _name(row: dict[str, object]) -> str:
     """The id of a result, or its position in its document."""
     if row["item"] is not None:
         return str(row["item"])[:NAME]
@@ -171,7 +171,9 @@ def _called(result: dict[str, Any]) -> str:
     return result.get("name") or str(result.get("text"))
 
 
-def excerpt(text: str, marked: Sequence[Place], longest: int = LONGEST) -> dict[str, Any]:
+def excerpt(
+    text: str, marked: Sequence[Place], longest: int = LONGEST
+) -> dict[str, object]:
     """The part of a text to show: a list of pieces, every second one marked.
 
     ``before`` and ``after`` count the characters left out.

@@ -62,7 +62,7 @@ def part_sections(sections: Iterable[ReportPart]) -> str:
     )
 
 
-def _worst(system: SystemReport) -> dict[str, Any]:
+def _worst(system: SystemReport) -> dict[str, object]:
     """The worst queries of one retriever, with its main metrics."""
     browse = system.browse
     names = browse.scores.queries["query"].gather(browse.worst_first[:MOST_QUERIES])
@@ -80,7 +80,7 @@ def _worst(system: SystemReport) -> dict[str, Any]:
     return {"title": "Queries, the worst first", "rows": rows, "all": len(browse.scores)}
 
 
-def _differing(report: Report) -> Iterator[dict[str, Any]]:
+def _differing(report: Report) -> Iterator[dict[str, object]]:
     """The queries that lost and that gained most in the leading metric, with the reasons."""
     found = report.comparison
     assert found is not None  # noqa: S101 - only a comparison is asked for
@@ -107,7 +107,7 @@ def _differing(report: Report) -> Iterator[dict[str, Any]]:
 
 def _opened(
     systems: tuple[SystemReport, ...], names: pl.Series
-) -> dict[str, list[dict[str, Any]]]:
+) -> dict[str, list[dict[str, object]]]:
     """What each query should find and what every system returned, texts cut to fit the page."""
     depth = max(systems[0].k, FEWEST_SHOWN)
     room = (
@@ -137,7 +137,7 @@ def document_page(
     )
 
 
-def fill(template: str, **view: Any) -> str:
+def fill(template: str, **view: object) -> str:
     """Render a template with our stylesheet; it may load nothing and run nothing."""
     templates = environment()
     style = (HERE / "style.css").read_text(encoding="utf-8")
