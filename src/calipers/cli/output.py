@@ -208,7 +208,7 @@ PATIENCE_SECONDS = 2.0
 
 
 @contextmanager
-def progress() -> Iterator[dict[str, object]]:
+def progress() -> Iterator[dict[str, Callable[..., None]]]:
     """Callbacks of an operation that draw a progress bar on a terminal once the work takes long."""
     if not sys.stderr.isatty():
         yield {}

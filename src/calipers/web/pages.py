@@ -1,6 +1,6 @@
 """The pages: the history, one evaluation, a comparison and judging; and how they are rendered."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -32,7 +32,12 @@ from calipers.questions.report.browse import (
     with_tags,
 )
 from calipers.questions.report.commands import commands_about
-from calipers.questions.report.page.details import Details, beside
+from calipers.questions.report.page.details import (
+    Details,
+    ShownQuery,
+    ShownSystem,
+    beside,
+)
 from calipers.questions.report.page.page import environment, part_sections
 from calipers.questions.report.rule import describe, parts, summary
 from calipers.store.pool import PoolSettings
@@ -151,7 +156,6 @@ CARDS = 20
 """Conflicts or labels per page."""
 SHOWN_TEXT = 1500
 """Characters of a text in a list."""
-NO_DETAILS: Mapping[str, object] = {"expected": [], "results": []}
 LISTS = ("open", "counted", "settled", "notes")
 """What the page of a pool lists: conflicts by status, or items with notes."""
 
@@ -230,14 +234,20 @@ def queries(request: Request) -> Response:
     )
 
 
-def shown(browse: Browse, at: int) -> dict[str, object]:
+def shown(browse: Browse, at: int) -> ShownSystem:
     """A query as a page shows it: the targets, then the ranking."""
     row = browse.row(at)
     known = browse.pair is not None
-    details = (
-        Details(browse, pl.Series([row.query])).of(row.query) if known else NO_DETAILS
-    )
-    return {"row": row, "known": known, "by_id": browse.by_id, **details}
+    details: ShownQuery = {"expected": [], "results": []}
+    if known:
+        details = Details(browse, pl.Series([row.query])).of(row.query)
+    return {
+        "row": row,
+        "known": known,
+        "by_id": browse.by_id,
+        "expected": details["expected"],
+        "results": details["results"],
+    }
 
 
 def report(request: Request) -> Response:
@@ -326,14 +336,17 @@ def compared(request: Request) -> Response:
 
 def _side_by_side(
     shelf: WebSources, systems: dict[str, Opened], query: str
-) -> list[dict[str, object]]:
+) -> list[ShownSystem]:
     """The rankings of every system, each result with its rank in the first."""
-    columns = []
+    columns: list[ShownSystem] = []
     for system, source in systems.items():
         browse = shelf.open(source)
         row = browse.row_of(query)
-        one = {"by_id": True, **NO_DETAILS} if row is None else shown(browse, row)
-        columns.append({**one, "name": clean(system)})
+        column: ShownSystem = {"by_id": True, "expected": [], "results": []}
+        if row is not None:
+            column = shown(browse, row)
+        column["name"] = clean(system)
+        columns.append(column)
     return beside(columns)
 
 

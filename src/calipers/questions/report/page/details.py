@@ -5,7 +5,7 @@ from contextlib import suppress
 from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import islice
-from typing import Any
+from typing import NotRequired, TypedDict, cast
 
 import polars as pl
 
@@ -13,7 +13,7 @@ from calipers.errors import InvalidInput
 from calipers.match.locate import MappedText, positions
 from calipers.present.escape import clean
 from calipers.questions.misses.result import REASONS, Misses
-from calipers.questions.report.browse import Browse
+from calipers.questions.report.browse import Browse, QueryRow
 from calipers.text import normalise
 
 EXPECTED = 300
@@ -33,6 +33,96 @@ MARKS = 100
 Place = tuple[int, int]
 
 
+class TargetRow(TypedDict):
+    """A target, as a row of the ground truth."""
+
+    target: int
+    item: str | None
+    document: str | None
+    start: int | None
+    end: int | None
+    quote: str | None
+    grade: float | None
+
+
+class ResultRow(TypedDict):
+    """A result of a ranking, with the targets that it holds."""
+
+    rank: int
+    state: str
+    item: str | None
+    document: str | None
+    start: int | None
+    end: int | None
+    score: float | None
+    grade: float | None
+    title: str | None
+    text: str | None
+    targets: list[int] | None
+
+
+class LostRow(TypedDict):
+    """A target that was missed, and why."""
+
+    target: int
+    rank: int | None
+    reason: str
+    expected_text: str | None
+
+
+class Excerpt(TypedDict):
+    """A part of a text: its pieces, every second one marked, and how much is left out."""
+
+    parts: list[str]
+    before: int
+    after: int
+
+
+class ShownTarget(TypedDict):
+    """A target as a page shows it; what is not known is not there."""
+
+    name: str
+    grade: NotRequired[float | None]
+    text: NotRequired[str]
+    rank: NotRequired[int]
+    reason: NotRequired[str]
+    remedy: NotRequired[str]
+
+
+class ShownResult(TypedDict):
+    """A result as a page shows it; what is not known is not there."""
+
+    rank: int
+    state: str
+    name: NotRequired[str]
+    document: NotRequired[str]
+    score: NotRequired[float]
+    grade: NotRequired[float]
+    title: NotRequired[str]
+    text: NotRequired[Excerpt]
+    before: NotRequired[int | None]
+    moved: NotRequired[int | None]
+    new: NotRequired[bool]
+
+
+class ShownQuery(TypedDict):
+    """What a page shows of one query."""
+
+    expected: list[ShownTarget]
+    results: list[ShownResult]
+
+
+class ShownSystem(ShownQuery):
+    """What a page shows of one query in one system."""
+
+    by_id: bool
+    name: NotRequired[str]
+    """The system, where there are several."""
+    row: NotRequired[QueryRow]
+    known: NotRequired[bool]
+    """Whether the targets and the ranking are known, where the query is opened alone."""
+
+
 class Details:
     """The rankings and misses of some queries of one evaluation."""
 
@@ -46,19 +136,17 @@ class Details:
         targets = browse.targets.with_row_index("target")
         named = browse.scores.queries["query"].gather(rankings["query"])
         # Only these become Python objects, however many queries there are.
-        self._rankings, self._targets, self._lost = (
-            one.filter(pl.col("query").is_in(wanted.implode())).rows_by_key(
-                "query", named=True
-            )
-            for one in (rankings.with_columns(query=named), targets, lost)
-        )
+        ranked = _by_query(rankings.with_columns(query=named), wanted)
+        self._rankings = cast("dict[str, list[ResultRow]]", ranked)
+        self._targets = cast("dict[str, list[TargetRow]]", _by_query(targets, wanted))
+        self._lost = cast("dict[str, list[LostRow]]", _by_query(lost, wanted))
 
-    def of(self, query: str, longest: int = LONGEST) -> dict[str, Any]:
+    def of(self, query: str, longest: int = LONGEST) -> ShownQuery:
         """The details of one query, texts cut to ``longest`` characters."""
         rows = self._rankings.get(query, [])
         targets = {row["target"]: row for row in self._targets.get(query, ())}
         lost = {row["target"]: row for row in self._lost.get(query, ())}
-        first: dict[int, dict[str, Any]] = {}
+        first: dict[int, ResultRow] = {}
         for row in rows:
             for number in row["targets"] or ():
                 first.setdefault(number, row)
@@ -74,60 +162,76 @@ class Details:
 
     def _expected(
         self,
-        target: dict[str, Any],
-        found: dict[str, Any] | None,
-        lost: dict[str, Any] | None,
+        target: TargetRow,
+        result: ResultRow | None,
+        lost: LostRow | None,
         longest: int,
-    ) -> dict[str, Any]:
+    ) -> ShownTarget:
         """A target: its text, and its rank or why it was missed."""
-        one: dict[str, Any] = {"name": expected(target)}
+        shown: ShownTarget = {"name": expected(target)}
         if target["grade"] not in (None, 1):
-            one["grade"] = target["grade"]
-        text = (found or {}).get("text") or (lost or {}).get("expected_text")
+            shown["grade"] = target["grade"]
+        text = None if result is None else result["text"]
+        if not text:
+            text = None if lost is None else lost["expected_text"]
         if text is not None and target["item"] is not None:
-            one["text"] = clean(_shortened(text, min(longest, EXPECTED)))
-        if found is not None:
-            one["rank"] = found["rank"]
+            shown["text"] = clean(_shortened(text, min(longest, EXPECTED)))
+        if result is not None:
+            shown["rank"] = result["rank"]
         if lost is not None and self._why is not None:
             place = f" (rank {lost['rank']})" if lost["rank"] is not None else ""
-            one["reason"] = _MEANS[lost["reason"]] + place
-            one["remedy"] = self._why.remedy(lost["reason"])
-        return one
+            shown["reason"] = _MEANS[lost["reason"]] + place
+            shown["remedy"] = self._why.remedy(lost["reason"])
+        return shown
 
 
-def _result(
-    row: dict[str, Any], targets: dict[int, dict[str, Any]], longest: int
-) -> dict[str, Any]:
+def _by_query(
+    table: pl.DataFrame, wanted: pl.Series
+) -> dict[str, list[dict[str, object]]]:
+    """The rows of the wanted queries, by query."""
+    some = table.filter(pl.col("query").is_in(wanted.implode()))
+    return some.rows_by_key("query", named=True)
+
+
+def _result(row: ResultRow, targets: dict[int, TargetRow], longest: int) -> ShownResult:
     """One result, with the targets it contains marked in its text."""
-    found: dict[str, Any] = {"rank": row["rank"], "state": row["state"]}
+    shown: ShownResult = {"rank": row["rank"], "state": row["state"]}
     if row["item"] is not None or row["document"] is not None:
-        found["name"] = clean(_name(row))
+        shown["name"] = clean(_name(row))
     if row["document"] is not None and row["item"] is not None:
-        found["document"] = clean(row["document"][:NAME])
+        shown["document"] = clean(row["document"][:NAME])
     if row["score"] is not None:
-        found["score"] = float(f"{row['score']:.5g}")
+        shown["score"] = float(f"{row['score']:.5g}")
     if row["grade"] is not None:
-        found["grade"] = row["grade"]
+        shown["grade"] = row["grade"]
     if row["title"] is not None:
-        found["title"] = " ".join(clean(row["title"][: 2 * NAME]).split())[:NAME]
+        shown["title"] = " ".join(clean(row["title"][: 2 * NAME]).split())[:NAME]
     if row["text"] is not None:
         contained = [targets[number] for number in row["targets"] or ()]
-        found["text"] = excerpt(row["text"], _marked(row, contained), longest)
-    return found
+        shown["text"] = excerpt(
+            row["text"], _marked(row["text"], row["start"], contained), longest
+        )
+    return shown
 
 
-def _marked(row: dict[str, Any], contained: list[dict[str, Any]]) -> list[Place]:
-    found: list[Place] = []
+def _marked(text: str, first: int | None, contained: list[TargetRow]) -> list[Place]:
+    """Where the targets stand in a text that begins at a place of its document."""
+    places: list[Place] = []
     for target in contained:
         if target["quote"] is not None:
-            found += places_of(target["quote"], row["text"])
-        elif target["start"] is not None and row["start"] is not None:
-            start, end = (max(0, target[end] - row["start"]) for end in ("start", "end"))
-            found.append((start, min(end, len(row["text"]))))
-    return [place for place in found if place[0] < place[1]]
+            places += places_of(target["quote"], text)
+        elif (
+            target["start"] is not None
+            and target["end"] is not None
+            and first is not None
+        ):
+            start = max(0, target["start"] - first)
+            end = max(0, target["end"] - first)
+            places.append((start, min(end, len(text))))
+    return [place for place in places if place[0] < place[1]]
 
 
-def expected(row: dict[str, Any]) -> str:
+def expected(row: TargetRow) -> str:
     """A target in words."""
     if row["item"] is not None:
         return clean(str(row["item"])[:NAME])
@@ -138,7 +242,7 @@ def expected(row: dict[str, Any]) -> str:
     )
 
 
-def _name(row: dict[str, object]) -> str:
+def _name(row: ResultRow) -> str:
     """The id of a result, or its position in its document."""
     if row["item"] is not None:
         return str(row["item"])[:NAME]
@@ -152,28 +256,27 @@ def _shortened(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def beside(systems: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def beside(systems: Iterable[ShownSystem]) -> list[ShownSystem]:
     """The details of one query in several systems, each result with its rank in the first."""
     columns = list(systems)
     first = {
         _called(result): result["rank"] for result in reversed(columns[0]["results"])
     }
     for column in columns[1:]:
-        for one in column["results"]:
-            before = first.get(_called(one))
-            moved = None if before is None else before - one["rank"]
-            one |= {"before": before, "moved": moved, "new": before is None}
+        for result in column["results"]:
+            before = first.get(_called(result))
+            result["before"] = before
+            result["moved"] = None if before is None else before - result["rank"]
+            result["new"] = before is None
     return columns
 
 
-def _called(result: dict[str, Any]) -> str:
+def _called(result: ShownResult) -> str:
     """What identifies a result: its name, or else its text."""
     return result.get("name") or str(result.get("text"))
 
 
-def excerpt(
-    text: str, marked: Sequence[Place], longest: int = LONGEST
-) -> dict[str, object]:
+def excerpt(text: str, marked: Sequence[Place], longest: int = LONGEST) -> Excerpt:
     """The part of a text to show: a list of pieces, every second one marked.
 
     ``before`` and ``after`` count the characters left out.

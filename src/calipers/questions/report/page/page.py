@@ -14,7 +14,7 @@ from calipers.present.escape import clean
 from calipers.present.html import blocks_html, for_page, heading_html, said_html
 from calipers.questions.compare.query_differences import contrast
 from calipers.questions.report.browse import FEWEST_SHOWN, lost_because
-from calipers.questions.report.page.details import LONGEST, Details, beside
+from calipers.questions.report.page.details import LONGEST, Details, ShownSystem, beside
 from calipers.questions.report.result import Report, SystemReport
 from calipers.questions.report.rule import ReportPart, parts, settings_table, summary
 from calipers.words import listed, number
@@ -107,7 +107,7 @@ def _differing(report: Report) -> Iterator[dict[str, object]]:
 
 def _opened(
     systems: tuple[SystemReport, ...], names: pl.Series
-) -> dict[str, list[dict[str, object]]]:
+) -> dict[str, list[ShownSystem]]:
     """What each query should find and what every system returned, texts cut to fit the page."""
     depth = max(systems[0].k, FEWEST_SHOWN)
     room = (
@@ -115,13 +115,21 @@ def _opened(
     )  # for names and marks
     cut = max(SHORTEST, min(LONGEST, room))
     details = {system: Details(system.browse, names) for system in systems}
-    return {
-        query: beside(
-            {"name": clean(one.name), "by_id": one.browse.by_id, **known.of(query, cut)}
-            for one, known in details.items()
-        )
-        for query in names
-    }
+    opened = {}
+    for query in names:
+        columns: list[ShownSystem] = []
+        for system, known in details.items():
+            shown = known.of(query, cut)
+            columns.append(
+                {
+                    "name": clean(system.name),
+                    "by_id": system.browse.by_id,
+                    "expected": shown["expected"],
+                    "results": shown["results"],
+                }
+            )
+        opened[query] = beside(columns)
+    return opened
 
 
 def document_page(
