@@ -199,8 +199,29 @@ def test_sizes_are_multiples_of_the_corpus() -> None:
 
 
 def test_other_metrics_are_refused() -> None:
-    with pytest.raises(InvalidInput, match=r"How ndcg@10 changes .* hit_rate@k and mrr@k"):
+    with pytest.raises(InvalidInput, match=r"How ndcg@10 would change .* hit_rate@k and mrr@k"):
         calipers.grow(many(60), metrics="ndcg@10")
+
+
+def test_metrics_and_k_of_the_settings_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("evals.json").write_text(json.dumps(many(60)))
+    Path("calipers.toml").write_text('metrics = ["ndcg", "hit_rate"]\nk = [4, 9]\n')
+    asked = ("grow", "evals.json", "--times", "2")
+    plain = json.loads(calipers_command(*asked, "--json").out)
+    assert [value["metric"] for value in plain["today"]] == ["hit_rate@4", "hit_rate@9"]
+    assert "ndcg@4 and ndcg@9 do not follow" in " ".join(calipers_command(*asked).out.split())
+    plain = json.loads(calipers_command(*asked, "-m", "recall", "-k", "7", "--json").out)
+    assert [value["metric"] for value in plain["today"]] == ["recall@7"]
+
+
+def test_what_a_slice_needs_is_printed() -> None:
+    made = many(100)
+    for number, row in enumerate(made):
+        row["tags"] = {"type": "rare" if number < 5 else "some" if number < 30 else "many"}
+    printed = " ".join(str(calipers.grow(made, times=[2, 4], k=[10], by=["type"])).split())
+    assert "Slices: needs 20 queries (type rare)" in printed
+    assert "4× needs 40 queries (type some)" in printed
 
 
 def test_the_hit_rate_follows_the_first_target() -> None:

@@ -16,6 +16,7 @@ from calipers.model.document import (
 )
 from calipers.model.fact import Fact, Sentence, named, sentence
 from calipers.present.charts import Axis, Band, Chart, Dot, Mark, Panel, Stroke, numbers
+from calipers.present.escape import printable
 from calipers.questions.grow.result import (
     FEWEST,
     Growth,
@@ -133,7 +134,7 @@ def _table(growth: Growth) -> Table:
     ]
     first: list[Cell | str] = ["today", *([f"{growth.corpus_size:,}"] if sized else [])]
     rows: list[Cells] = [
-        [*first, *(f"{number(one.mean)}{_BLANK}" for one in growth.today)]
+        [*first, *(f"{number(value.mean)}{_BLANK}" for value in growth.today)]
     ]
     for times in growth.times:
         size = f"{round(times * (growth.corpus_size or 0)):,}"
@@ -152,9 +153,14 @@ def _cell(row: GrowthValue) -> str:
     return f"{row.mean:.2f}  {_ends(row)}" if row.printed else f"–{_BLANK}"
 
 
+def _metric_of_slices(growth: Growth) -> str:
+    """The metric that slices are shown with."""
+    return growth.leads.metric if growth.leads else growth.today[-1].metric
+
+
 def _slices(growth: Growth) -> Table:
     """One row per slice for the metric that leads, one column per size."""
-    metric = growth.leads.metric if growth.leads else growth.today[-1].metric
+    metric = _metric_of_slices(growth)
     heads: Heads = [
         Column("slice", words=True),
         "queries",
@@ -179,6 +185,7 @@ def _slices(growth: Growth) -> Table:
 def _notes(growth: Growth) -> Iterator[Note]:
     """What is not shown, what finds as much, and what is assumed."""
     yield from (Note("doubt", text) for text in _reasons(growth))
+    yield from (Note("doubt", text) for text in _reasons_of_slices(growth))
     if growth.needed_k is not None:
         yield Note("doubt", _needed(growth.needed_k))
     if any(row.printed and row.times > 1 for row in growth.growth):
@@ -231,11 +238,46 @@ def _reasons(growth: Growth) -> Iterator[str]:
         yield Sentence(f"{'; '.join(lines)}.", [named(line) for line in lines])
 
 
+MOST_SLICES = 3
+"""So many slices are named that need the same; the others are counted."""
+
+
+def _reasons_of_slices(growth: Growth) -> Iterator[str]:
+    """What the values of slices that are not shown need, one line for all."""
+    metric = _metric_of_slices(growth)
+    by_reason: dict[tuple[float, str], list[str]] = {}
+    for part in growth.slices:
+        name = printable(f"{part.by} {part.value}", 24)
+        needs = [(row.times, row.reason) for row in part.growth if row.metric == metric]
+        if not part.growth:
+            needs = [(0.0, f"needs {FEWEST} queries")]
+        for times, reason in needs:
+            if reason is not None:
+                by_reason.setdefault((times, reason), []).append(name)
+    lines = []
+    for (times, reason), names in sorted(by_reason.items()):
+        size = f"{shown_times(times)} " if times else ""
+        lines.append(f"{size}{reason} ({_some(names)})")
+    if lines:
+        yield Sentence(f"Slices: {'; '.join(lines)}.", [named(line) for line in lines])
+
+
+def _some(names: Sequence[str]) -> str:
+    """A few names, and how many more there are.
+
+    >>> _some(["a", "b"]), _some(["a", "b", "c", "d", "e"])
+    ('a, b', 'a, b, c and 2 more')
+    """
+    more = len(names) - MOST_SLICES
+    shown = ", ".join(names[:MOST_SLICES])
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
 def curve(growth: Growth) -> Chart:
     """Each metric against the size of the corpus, with its interval."""
     panels = [_panel(growth, value) for value in growth.today]
-    said = "Each metric against the size of the corpus, with its interval."
-    return Chart(_sentence(growth), panels, said, columns=3)
+    tooltip = "Each metric against the size of the corpus, with its interval."
+    return Chart(_sentence(growth), panels, tooltip, columns=3)
 
 
 def _panel(growth: Growth, today: TodayValue) -> Panel:
@@ -249,7 +291,7 @@ def _panel(growth: Growth, today: TodayValue) -> Panel:
     points.sort()
     marks: list[Mark] = [
         *(
-            Dot(x, mean, _said(today.metric, x, mean, low, high), radius=3)
+            Dot(x, mean, _tooltip(today.metric, x, mean, low, high), radius=3)
             for x, mean, low, high in points
         ),
         Stroke([(x, mean) for x, mean, _, _ in points]),
@@ -261,7 +303,7 @@ def _panel(growth: Growth, today: TodayValue) -> Panel:
     return Panel(axis, numbers(0, 1, most=3), marks, today.metric)
 
 
-def _said(metric: str, times: float, mean: float, low: float, high: float) -> str:
+def _tooltip(metric: str, times: float, mean: float, low: float, high: float) -> str:
     """The tooltip of a point."""
     where = "today" if times == 1 else shown_times(times)
     return f"{metric}, {where}: {mean:.2f} ({low:.2f}–{high:.2f})"

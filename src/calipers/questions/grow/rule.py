@@ -15,6 +15,7 @@ from calipers.engines.scoring import score
 from calipers.errors import InvalidInput, check_number
 from calipers.measures import Metric
 from calipers.model.arrays import Bools, Floats, Ints
+from calipers.model.fact import Sentence, named
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
 from calipers.model.slicing import clusters_in, cut, cuts_of, query_weights_in
@@ -40,6 +41,7 @@ from calipers.statistics.growth import (
     open_share,
     project,
 )
+from calipers.words import listed
 
 QUERIES_PER_TIMES = 10
 WIDEST = 0.2
@@ -80,9 +82,9 @@ def chosen_times(
         )
     else:
         every = [size / corpus_size for size in to]
-    for one in every:
+    for size in every:
         check_number(
-            "The size of the corpus, in times today's,", one, above=0, such_as=10
+            "The size of the corpus, in times today's,", size, above=0, such_as=10
         )
     if not every:
         raise InvalidInput(
@@ -93,7 +95,7 @@ def chosen_times(
 
 def grow_pair(pair: Matched, asked: Asked) -> Growth:
     """What every metric is today, and in a corpus of every size."""
-    metrics = _checked(asked.metrics, pair)
+    metrics = _that_follow(asked.metrics, pair)
     scores = score(
         pair,
         metrics,
@@ -121,7 +123,7 @@ def grow_pair(pair: Matched, asked: Asked) -> Growth:
         growth=growth,
         needed_k=_needed_k(part, standing, growth, metrics),
         slices=slices,
-        notes=tuple(scores.recorded.notes),
+        notes=(*_not_projected(asked.metrics), *scores.recorded.notes),
         fingerprints={
             name: one for name, one in scores.fingerprints.items() if name != "settings"
         },
@@ -129,15 +131,30 @@ def grow_pair(pair: Matched, asked: Asked) -> Growth:
     )
 
 
-def _checked(metrics: Sequence[Metric], pair: Matched) -> tuple[Metric, ...]:
-    """The metrics, if all follow from where targets stand."""
-    for metric in metrics:
-        if metric.name not in KINDS or metric.k is None:
-            raise InvalidInput(
-                f"How {metric} changes with the corpus does not follow from a run; recall@k, "
-                "hit_rate@k and mrr@k do."
-            )
-    return tuple(dict.fromkeys(metric.with_rel(pair.rel) for metric in metrics))
+def _that_follow(metrics: Sequence[Metric], pair: Matched) -> tuple[Metric, ...]:
+    """The metrics that follow from where targets stand; refused where none of them does."""
+    usable = [metric for metric in metrics if _follows(metric)]
+    if not usable:
+        raise InvalidInput(
+            f"How {listed([str(metric) for metric in metrics])} would change with the corpus does "
+            "not follow from a run; recall@k, hit_rate@k and mrr@k do: -m recall."
+        )
+    return tuple(dict.fromkeys(metric.with_rel(pair.rel) for metric in usable))
+
+
+def _follows(metric: Metric) -> bool:
+    """Whether a metric follows from where targets stand."""
+    return metric.name in KINDS and metric.k is not None
+
+
+def _not_projected(metrics: Sequence[Metric]) -> tuple[str, ...]:
+    """A note on the metrics that the settings name and that cannot be projected."""
+    others = [str(metric) for metric in metrics if not _follows(metric)]
+    if not others:
+        return ()
+    verb = "does" if len(others) == 1 else "do"
+    text = f"{listed(others)} {verb} not follow from where targets stand, and cannot be projected."
+    return (Sentence(text, [named(other) for other in others]),)
 
 
 @dataclass(frozen=True, eq=False)

@@ -60,11 +60,18 @@ class GrowSettings(Settings):
     ] = None
     metrics: Annotated[
         str | Collection[str] | None,
-        Setting("Any of recall, hit_rate and mrr. [default: recall]", "-m", "LIST"),
+        Setting(
+            "Any of recall, hit_rate and mrr. [default: recall]",
+            "-m",
+            "LIST",
+            file="metrics",
+        ),
     ] = None
     k: Annotated[
         int | Sequence[int] | None,
-        Setting("Cut-offs. [default: 5,10,20]", "-k", "LIST", read=cutoff_list),
+        Setting(
+            "Cut-offs. [default: 5,10,20]", "-k", "LIST", read=cutoff_list, file="k"
+        ),
     ] = None
     by: Annotated[
         Sequence[str],
