@@ -1,12 +1,13 @@
 """What `diagnose` names first, in retrievers with a planted fault and in healthy ones.
 
-`python -m simulations.diagnoses [DRAWS]` prints how often the planted fault is named first, by
-world and number of queries, and how often a healthy retriever is advised a certain cure.
+`python -m simulations.diagnoses [DRAWS [SEED]]` prints how often the planted fault is named first,
+by world and number of queries, and how often a healthy retriever is advised a certain cure.
 """
 
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -164,6 +165,23 @@ def wrong_chunk(rng: Generator, asked: Question) -> Record:
     return {**record(asked, results), "ground_truth": targets}
 
 
+def cut_by_chunks(rng: Generator, asked: Question) -> Record:
+    """Most targets are cut by the edge of a chunk, and one of the two chunks comes back."""
+    is_cut = {name: rng.random() < 0.6 for name in asked.targets}
+    results = []
+    for name in asked.results:
+        text = f"{_quote(name)}. Nothing else is said of it here."
+        if is_cut.get(name):
+            text = f"Before it stands another rule. {_quote(name)[: len(_quote(name)) // 2]}"
+        results.append({"text": text})
+    return {**record(asked, results), "ground_truth": [*map(_quote, asked.targets)]}
+
+
+def _quote(name: str) -> str:
+    """What a chunk says."""
+    return f"The account {name} is closed by its office within thirty days of the notice {name}"
+
+
 def slice_fails(rng: Generator, asked: Question) -> Record:
     """A quarter of the queries finds a fifth of what the others find."""
     is_table = asked.number % 4 == 1
@@ -218,6 +236,7 @@ LEAKS: dict[str, World] = {
     "five results only": World(five_only, frozenset({"too_few_results"})),
     "a third is missing": World(third_missing, frozenset({"not_returned", "best_order"})),
     "wrong chunk": World(wrong_chunk, frozenset({"wrong_chunk"})),
+    "cut by chunks": World(cut_by_chunks, frozenset({"in_pieces"})),
     "one tag fails": World(slice_fails, frozenset({"slice"}), 120),
     "German fails": World(language_fails, frozenset({"slice"}), 120),
     "errors": World(fails, frozenset({"error"})),
@@ -241,12 +260,13 @@ def planted(
     draws: int,
     worlds: dict[str, World] = CERTAIN | LEAKS,
     sizes: tuple[int, ...] = SIZES,
+    seed: int = SEED,
 ) -> Iterator[Rate]:
     """How often the planted fault is named first, in a good order and in a random one."""
     for name, world in worlds.items():
         for good in (True, False) if world.in_random_order else (True,):
             for n in sizes:
-                rng = np.random.default_rng([SEED, 55, n, good])
+                rng = np.random.default_rng([seed, 55, n, good])
                 hits = sum(
                     named(world.plant, n, rng, good=good) in world.named for _ in range(draws)
                 )
@@ -255,11 +275,11 @@ def planted(
                 yield Rate(f"{name}{order}", n, hits / draws, draws, lowest=lowest)
 
 
-def left_alone(draws: int, sizes: tuple[int, ...] = SIZES) -> Iterator[Rate]:
+def left_alone(draws: int, sizes: tuple[int, ...] = SIZES, seed: int = SEED) -> Iterator[Rate]:
     """How often a healthy retriever is advised a certain cure."""
     for good in (True, False):
         for n in sizes:
-            rng = np.random.default_rng([SEED, 56, n, good])
+            rng = np.random.default_rng([seed, 56, n, good])
             hits = sum(named(healthy, n, rng, good=good) in CERTAIN_CURES for _ in range(draws))
             order = "good order" if good else "random order"
             yield Rate(f"healthy, {order}", n, hits / draws, draws, highest=0.02)
@@ -268,8 +288,9 @@ def left_alone(draws: int, sizes: tuple[int, ...] = SIZES) -> Iterator[Rate]:
 def main() -> int:
     """Print every rate, and mark what is outside its band."""
     draws = int(sys.argv[1]) if len(sys.argv) > 1 else 40
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else SEED
     failed = 0
-    for rate in (*planted(draws), *left_alone(4 * draws)):
+    for rate in chain(planted(draws, seed=seed), left_alone(4 * draws, seed=seed)):
         failed += not rate.inside
         mark = "" if rate.inside else "  outside"
         sys.stdout.write(f"{rate.shape:32} {rate.n:>4}  {rate.value:.3f}{mark}\n")

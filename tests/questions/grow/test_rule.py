@@ -203,7 +203,7 @@ def test_other_metrics_are_refused() -> None:
         calipers.grow(many(60), metrics="ndcg@10")
 
 
-def test_metrics_and_k_of_the_settings_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_metrics_and_k_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("evals.json").write_text(json.dumps(many(60)))
     Path("calipers.toml").write_text('metrics = ["ndcg", "hit_rate"]\nk = [4, 9]\n')

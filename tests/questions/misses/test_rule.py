@@ -1,9 +1,12 @@
 """Each reason on data made to show it, and what stands around the reasons."""
 
+import json
+
 import pytest
 
-from calipers import misses
+from calipers import diagnose, misses
 from calipers.errors import InvalidInput, NoCommonIds
+from tests.command import calipers_command
 
 SAFE = {"query": "safe", "retrieved": ["s"], "ground_truth": ["s"]}
 
@@ -160,3 +163,81 @@ def test_quotes_in_stages():
     assert found.table.select("quote", "reason", "candidate_rank").rows() == [
         ("answer is 42", "lost_by_reranker", 1)
     ]
+
+
+LONG = [
+    f"The account {i} is closed within thirty days of the notice to office {i}." for i in range(9)
+]
+
+
+def cut_in_half():
+    """A corpus in which the edge of a chunk cuts every quote, and a run that returns one half."""
+    corpus = []
+    made = []
+    for i, quote in enumerate(LONG):
+        half = len(quote) // 2
+        corpus.append({"id": f"d{i}#0", "document": f"d{i}", "text": f"Rule {i}. {quote[:half]}"})
+        corpus.append({"id": f"d{i}#1", "document": f"d{i}", "text": f"{quote[half:]} End of {i}."})
+        shown = [{key: chunk[key] for key in ("id", "text")} for chunk in corpus[-2:-1]]
+        made.append({"query": f"q{i}", "retrieved": shown, "ground_truth": [{"quote": quote}]})
+    return made, corpus
+
+
+def test_a_corpus_in_which_every_quote_is_cut_is_the_one_that_was_searched(tmp_path):
+    made, corpus = cut_in_half()
+    found = misses(made, corpus=corpus, nothing_in_common="zero")
+    assert found.reasons == {"split_over_chunks": len(LONG)}
+    others = [{"id": "z", "document": "z", "text": "About nothing of this."}]
+    assert misses(made, corpus=others, nothing_in_common="zero").reasons == {
+        "not_in_corpus": len(LONG)
+    }
+    paths = [tmp_path / "evals.jsonl", tmp_path / "chunks.jsonl"]
+    for path, rows in zip(paths, (made, corpus), strict=True):
+        path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    asked = ("--corpus", paths[1], "--nothing-in-common", "zero")
+    for command in ("misses", "diagnose"):
+        printed = calipers_command(command, paths[0], *asked)
+        assert printed.code == 0
+        assert "split over several chunks" in printed.out
+
+
+def test_chunks_that_complete_a_quote_do_not_hide_that_all_are_cut():
+    made, corpus = cut_in_half()
+    made[0]["retrieved"] = corpus[:2]
+    assert misses(made, corpus=corpus).reasons == {"split_over_chunks": len(LONG) - 1}
+
+
+def test_results_that_hold_a_target_together_are_a_cure_of_chunks_alone():
+    made, corpus = cut_in_half()
+    for i in range(6):
+        made[i]["retrieved"] = corpus[2 * i : 2 * i + 2]
+    made.append(
+        {
+            "query": "whole",
+            "retrieved": [{"text": "All of it."}],
+            "ground_truth": [{"quote": "All of it."}],
+        }
+    )
+    cures = {cure.name: cure for cure in diagnose(made, level="chunk").tried}
+    assert cures["together"].values[0].after == pytest.approx(0.7)
+    assert cures["together"].option == "--level evidence"
+    assert cures["pieces"].values[0].after == pytest.approx(1.0)
+    assert "together" not in {cure.name for cure in diagnose(made).tried}
+
+
+def test_a_piece_that_came_back_is_said_without_a_corpus():
+    made, _ = cut_in_half()
+    found = misses(made, nothing_in_common="zero")
+    assert found.reasons == {"in_pieces": len(LONG)}
+
+
+def test_a_piece_of_a_span():
+    made = [
+        {
+            "query": f"q{i}",
+            "retrieved": [{"document": "d", "start": 100 * i, "end": 100 * i + 60}],
+            "ground_truth": [{"document": "d", "start": 100 * i + 30, "end": 100 * i + 80 + i % 2}],
+        }
+        for i in range(6)
+    ]
+    assert misses(made, nothing_in_common="zero").reasons == {"in_pieces": 6}

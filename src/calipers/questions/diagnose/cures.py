@@ -418,23 +418,66 @@ CERTAIN: tuple[Cure, ...] = (
 
 def right_document(seen: Seen, near: Bools) -> Iterator[Trial]:
     """Targets whose document is in the first k, as if the right chunk of it were."""
-    matches = seen.matches
-    found = np.zeros(matches.target_grade.size, dtype=np.bool_)
-    found[matches.edge_target[matches.edge_rank <= seen.k]] = True
-    close = np.flatnonzero(near & ~found & matches.relevant(seen.pair.rel))
-    if not close.size:
+    recall = _recall_with(seen, near)
+    if recall is None:
         return
-    units = np.unique(matches.target_unit[close], return_index=True)[1]
-    more = np.bincount(matches.target_query[close[units]], minlength=matches.n_queries)
-    recall = seen.values[:, 0] + more / np.maximum(seen.wanted, 1)
     yield Trial(
         "right_document",
         "the right chunk",
         "at most",
-        np.column_stack([np.minimum(recall, 1.0), seen.values[:, 1]]),
+        np.column_stack([recall, seen.values[:, 1]]),
         "The right document comes back, the wrong chunk of it: with the right one",
         "with neighbouring chunks",
     )
+
+
+def pieces(seen: Seen, held: Bools) -> Iterator[Trial]:
+    """Targets of which a piece is in the first k, as if all of it were."""
+    recall = _recall_with(seen, held)
+    if recall is None:
+        return
+    yield Trial(
+        "pieces",
+        "pieces made whole",
+        "at most",
+        np.column_stack([recall, seen.values[:, 1]]),
+        "Targets are cut by the edge of a chunk: whole,",
+        "with neighbours",
+    )
+
+
+def together(seen: Seen) -> Iterator[Trial]:
+    """Targets that several results hold together, where one alone should hold each."""
+    if seen.by_id or seen.pair.matching.level != "chunk":
+        return
+    pair = match_pair(*seen.pair.as_read, replace(seen.pair.asked, level="evidence"))
+    if pair.matches.target_query.size != seen.matches.target_query.size:
+        return
+    yield Trial(
+        "together",
+        "pieces together",
+        "at most",
+        seen.measured(pair.matches),
+        "Several results hold the target together: counted,",
+        "cut otherwise",
+        option="--level evidence",
+    )
+
+
+def _recall_with(seen: Seen, near: Bools) -> Floats | None:
+    """The recall if these targets were in the first k, too; None where none is new."""
+    matches = seen.matches
+    is_found = np.zeros(matches.target_grade.size, dtype=np.bool_)
+    is_found[matches.edge_target[matches.edge_rank <= seen.k]] = True
+    # Of alternatives one is enough, be it found already.
+    has_found = np.isin(matches.target_unit, matches.target_unit[is_found])
+    close = np.flatnonzero(near & ~has_found & matches.relevant(seen.pair.rel))
+    if not close.size:
+        return None
+    units = np.unique(matches.target_unit[close], return_index=True)[1]
+    more = np.bincount(matches.target_query[close[units]], minlength=matches.n_queries)
+    recall = seen.values[:, 0] + more / np.maximum(seen.wanted, 1)
+    return np.minimum(recall, 1.0)
 
 
 def as_the_rest(

@@ -87,7 +87,7 @@ def _how(cure: TriedCure) -> str:
     if cure.option is not None and cure.name in ("larger_k", "smaller_k"):
         return f"{cure.option}: {cure.advice}"
     if cure.option is not None:
-        return cure.option
+        return cure.option if cure.kind == "would be" else f"at most, {cure.option}"
     return cure.advice if cure.kind == "would be" else f"at most, {cure.advice}"
 
 

@@ -26,7 +26,9 @@ from calipers.questions.diagnose.cures import (
     Seen,
     as_the_rest,
     best_order,
+    pieces,
     right_document,
+    together,
 )
 from calipers.questions.diagnose.first_line import WORTH, first_line, gap_between
 from calipers.questions.diagnose.groups import Group, groups
@@ -82,6 +84,8 @@ def diagnose_pair(
     at_most = [
         *tester.tried(seen, best_order(seen), tested=False),
         *tester.tried(seen, right_document(seen, study.facts.sibling), tested=False),
+        *tester.tried(seen, pieces(seen, study.facts.piece), tested=False),
+        *tester.tried(seen, together(seen), tested=False),
         *chain.from_iterable(_group_trial(tester, seen, group) for group in asked),
     ]
     wider = _other_k(seen, advice)

@@ -69,9 +69,7 @@ class GrowSettings(Settings):
     ] = None
     k: Annotated[
         int | Sequence[int] | None,
-        Setting(
-            "Cut-offs. [default: 5,10,20]", "-k", "LIST", read=cutoff_list, file="k"
-        ),
+        Setting("Cut-offs. [default: 5,10,20]", "-k", "LIST", read=cutoff_list, file="k"),
     ] = None
     by: Annotated[
         Sequence[str],

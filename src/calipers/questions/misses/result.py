@@ -32,6 +32,11 @@ REASONS: tuple[Reason, ...] = (
     ),
     Reason("below_k", "ranked below k", "rerank, or raise k"),
     Reason(
+        "in_pieces",
+        "returned only in part",
+        "return neighbouring chunks, or cut again",
+    ),
+    Reason(
         "wrong_chunk",
         "right document, wrong chunk",
         "return neighbouring chunks, or cut again",
@@ -97,7 +102,7 @@ class Misses(Plain, HasRows):
 
     def remedy(self, reason: str) -> str:
         """What to do about a reason, without asking for inputs that were already given."""
-        known = {one.name: one.remedy for one in REASONS}
+        known = {every.name: every.remedy for every in REASONS}
         if not isinstance(reason, str) or reason not in known:
             raise InvalidInput(
                 f"There is no reason {short(reason)}; a reason is one of {', '.join(known)}."
@@ -120,12 +125,12 @@ class Misses(Plain, HasRows):
                 "missed": self.missed,
                 "reasons": [
                     {
-                        **plain(one),
-                        "remedy": self.remedy(one.name),
-                        "count": self.reasons[one.name],
+                        **plain(reason),
+                        "remedy": self.remedy(reason.name),
+                        "count": self.reasons[reason.name],
                     }
-                    for one in REASONS
-                    if one.name in self.reasons
+                    for reason in REASONS
+                    if reason.name in self.reasons
                 ],
                 "notes": self.notes,
                 "misses": self.table.to_dicts(),

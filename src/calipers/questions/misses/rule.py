@@ -64,6 +64,8 @@ class Facts:
     stage_rank: Mapping[str, Ints]
     sibling: Bools
     """Another chunk of its document is in the first k."""
+    piece: Bools
+    """One of the first k results holds a piece of it."""
     crowd: Bools
     """The first k results of its query contain a repetition."""
     another: Bools
@@ -171,8 +173,8 @@ def study_misses(
         )
     own = pair.as_read[1].stages
     stages = {
-        name: _matched(pair, one, strict=one is not own.get(name))
-        for name, one in runs.items()
+        name: _matched(pair, run, strict=run is not own.get(name))
+        for name, run in runs.items()
     }
     matches = pair.matches
     enforce(
@@ -197,22 +199,23 @@ def study_misses(
     if studied is not None:
         targets = targets.with_columns(document=studied.document)
     targets = with_documents(pair, targets)
-    by_id = pair.matching.rule.kind == "id"
+    rule = pair.matching.rule
 
     def look(block: Context) -> MissFacts:
         if beside is not None:
             beside(block)
-        return MissFacts.of(block, k, named, wanted, by_id=by_id)
+        return MissFacts.of(block, k, named, wanted, rule)
 
     shown = MissFacts.merged([*over_contexts(pair, look, targets)], matches)
     near = shown.near.rules()
     another = np.zeros(facts.rank.size, dtype=np.bool_)
-    for one in near:
-        another[one.target] = True
+    for rule_met in near:
+        another[rule_met.target] = True
     facts = replace(
         facts,
         repeats=shown.repeats,
         sibling=shown.sibling,
+        piece=shown.piece,
         crowd=shown.crowd,
         another=another,
     )
@@ -334,6 +337,7 @@ def _facts(
         known=known,
         stage_rank=stage_rank,
         sibling=nobody,
+        piece=nobody,
         crowd=nobody,
         another=nobody,
         corpus=corpus,
@@ -464,6 +468,7 @@ def reasons(facts: Facts) -> Ints:
         "not_in_corpus": _nowhere(facts),
         "split_over_chunks": _split(facts),
         "below_k": listed & ~demoted & ~room,
+        "in_pieces": ~listed & facts.piece,
         "wrong_chunk": ~listed & facts.sibling,
         "crowded_out": (listed & ~demoted & room) | (~listed & facts.crowd & reachable),
         "retriever_error": facts.status[FAILED],

@@ -8,9 +8,11 @@ import numpy as np
 import polars as pl
 
 from calipers.match.near_ids import Ids, NearPairs
+from calipers.match.pieces import quotes_in_part, spans_in_part
 from calipers.measures.views import NEVER
 from calipers.model.arrays import Bools, Ints, as_series
 from calipers.model.matched import Matches
+from calipers.model.matching import MatchRule
 from calipers.questions.shown_results import Context
 
 INSTEAD = 3
@@ -60,6 +62,8 @@ class MissFacts:
     """The number of repeated results above each target's best rank."""
     sibling: Bools
     """Whether another chunk of the target's document is in the first k."""
+    piece: Bools
+    """Whether one of the first k results holds a piece of a target that was not returned."""
     crowd: Bools
     """Whether at least half of the first k results of each target's query repeat another.
 
@@ -76,10 +80,9 @@ class MissFacts:
         k: int,
         named: pl.DataFrame | None,
         wanted: Bools,
-        *,
-        by_id: bool,
+        rule: MatchRule,
     ) -> Self:
-        """The facts of one block of whole queries; ``by_id``: near ids are looked for."""
+        """The facts of one block of whole queries, in the way the run was matched."""
         matches = block.matches
         query = matches.target_query
         rank = best_ranks(matches)
@@ -91,9 +94,10 @@ class MissFacts:
             block.target_rows,
             repeats,
             block.near(k, named),
+            held_in_part(block, k, rank, rule),
             _half_repeated(block, k)[query],
             _came_instead(block, k, wanted),
-            near_pairs(block, rank) if by_id else NearPairs.joined([]),
+            near_pairs(block, rank) if rule.kind == "id" else NearPairs.joined([]),
         )
 
     @classmethod
@@ -102,16 +106,42 @@ class MissFacts:
         n = matches.target_query.size
         repeats = np.zeros(n, dtype=np.int64)
         sibling = np.zeros(n, dtype=np.bool_)
+        piece = np.zeros(n, dtype=np.bool_)
         crowd = np.zeros(n, dtype=np.bool_)
-        for one in parts:
-            repeats[one.target_rows] = one.repeats
-            sibling[one.target_rows] = one.sibling
-            crowd[one.target_rows] = one.crowd
+        for part in parts:
+            repeats[part.target_rows] = part.repeats
+            sibling[part.target_rows] = part.sibling
+            piece[part.target_rows] = part.piece
+            crowd[part.target_rows] = part.crowd
         instead = pl.concat([_NOTHING_INSTEAD, *(part.instead for part in parts)])
         near = NearPairs.joined([part.near for part in parts])
         everyone = np.arange(matches.n_queries)
         rows = np.arange(n)
-        return cls(everyone, rows, repeats, sibling, crowd, instead, near)
+        return cls(everyone, rows, repeats, sibling, piece, crowd, instead, near)
+
+
+def held_in_part(block: Context, k: int, rank: Ints, rule: MatchRule) -> Bools:
+    """Which targets were not returned, though one of the first k results holds a piece of them.
+
+    ``rank`` is the best rank of each target. Ids have no pieces.
+    """
+    held = np.zeros(rank.size, dtype=np.bool_)
+    missed = np.flatnonzero((rank == NEVER) & block.matches.relevant(block.rel))
+    if rule.kind == "id" or not missed.size:
+        return held
+    query = block.matches.target_query[missed]
+    targets = block.targets[missed].with_columns(code=as_series(query))
+    if rule.kind == "span":
+        held[missed] = spans_in_part(targets, block.first(k))
+        return held
+    shown = block.first(k).select("code", "text").group_by("code").agg("text")
+    texts = dict(shown.iter_rows())
+    quotes = targets.select("quote", "code").iter_rows()
+    held[missed] = quotes_in_part(
+        ((quote, texts.get(code, [])) for quote, code in quotes),
+        ignore_case=rule.ignore_case,
+    )
+    return held
 
 
 def _half_repeated(block: Context, k: int) -> Bools:
