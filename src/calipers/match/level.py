@@ -223,13 +223,21 @@ def map_ids(ground_truth: GroundTruth, run: Run, how: IdMap) -> tuple[GroundTrut
 def _mapped_run(run: Run, how: IdMap, wanted: dict[str, set[str]]) -> Run:
     seen: dict[str, dict[str, str]] = {column: {} for column in _COLUMNS}
 
+    ours = {
+        column: pl.Series(list(names), dtype=pl.String).implode()
+        for column, names in wanted.items()
+    }
+
     def mapped(frame: pl.DataFrame) -> pl.DataFrame:
         for column in _COLUMNS:
             if column in frame.columns:
-                names = _mapping(frame[column], how)
-                ours = {old: new for old, new in names.items() if new in wanted[column]}
-                inverted(ours, how, "run", seen[column])
-                frame = _renamed(frame, column, names)
+                names = spelled(frame[column], how)
+                # Only ids that are wanted must not be mistaken for one another.
+                few = names.is_in(ours[column]).fill_null(False)
+                old = frame[column].filter(few)
+                pairs = dict(zip(old, names.filter(few), strict=True))
+                inverted(pairs, how, "run", seen[column])
+                frame = frame.with_columns(names.alias(column))
         return frame
 
     def stages() -> dict[str, Run]:

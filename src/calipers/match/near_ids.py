@@ -182,14 +182,26 @@ class NearPairs:
 
         A target that is equal to a result of its query is in none: it was found.
         """
-        target, result = _may_be_alike(wanted, returned)
+        return cls.of_each([wanted], returned)[0]
+
+    @classmethod
+    def of_each(cls, wanteds: Sequence[Ids], returned: Ids) -> "list[NearPairs]":
+        """The pairs of several sets of targets with the same results, which are hashed once."""
+        alike = _may_be_alike(wanteds, returned)
+        return [
+            cls._of_rows(wanted, returned, *rows)
+            for wanted, rows in zip(wanteds, alike, strict=True)
+        ]
+
+    @classmethod
+    def _of_rows(
+        cls, wanted: Ids, returned: Ids, target: Ints, result: Ints
+    ) -> "NearPairs":
+        """The pairs at these rows, without targets that are equal to a result."""
         if not target.size:
             # The usual case, and each selection from a column costs as much as the search.
             none = pl.Series([], dtype=pl.String)
             return cls(target, result, none, none)
-        order = np.lexsort((result, target))
-        target = target[order]
-        result = result[order]
         pairs = cls(
             target,
             result,
@@ -372,21 +384,34 @@ _POINTS[[ord("."), ord("?"), ord("#")]] = True
 _LINE_END = 10
 
 
-def _may_be_alike(wanted: Ids, returned: Ids) -> tuple[Ints, Ints]:
-    """Rows of targets and results of one query that some rule may make equal."""
-    pairs = [np.empty((2, 0), dtype=np.int64)]
-    if wanted.query.size and returned.query.size:
-        rows = np.flatnonzero(_is_among(returned.query, wanted.query))
-        targets = _Skeletons.of(wanted)
+def _may_be_alike(wanteds: Sequence[Ids], returned: Ids) -> list[tuple[Ints, Ints]]:
+    """Rows of targets and results of one query that some rule may make equal, for each set."""
+    several = [[np.empty((2, 0), dtype=np.int64)] for _ in wanteds]
+    queries = np.concatenate([wanted.query for wanted in wanteds])
+    if queries.size and returned.query.size:
+        rows = np.flatnonzero(_is_among(returned.query, queries))
+        targets = [_Skeletons.of(wanted) for wanted in wanteds]
         for start in range(0, rows.size, _AT_ONCE):
             block = rows[start : start + _AT_ONCE]
             results = _Skeletons.of(returned.rows(block))
-            target, part = _equal_keys(targets.keys, results.part_keys)
-            pairs.append(np.stack([target, block[results.part_rows[part]]]))
-            part, result = _equal_keys(targets.part_keys, results.keys)
-            pairs.append(np.stack([targets.part_rows[part], block[result]]))
-    target, result = np.concatenate(pairs, axis=1)
-    # Each pair once; not by np.unique, which loads numpy.ma.
+            for pairs, skeletons in zip(several, targets, strict=True):
+                pairs += _equal_skeletons(skeletons, results, block)
+    return [_each_once(np.concatenate(pairs, axis=1)) for pairs in several]
+
+
+def _equal_skeletons(
+    targets: "_Skeletons", results: "_Skeletons", rows: Ints
+) -> list[Ints]:
+    """Pairs of a target and a result, one of which is a part of the other, as two rows each."""
+    target, part = _equal_keys(targets.keys, results.part_keys)
+    whole = np.stack([target, rows[results.part_rows[part]]])
+    part, result = _equal_keys(targets.part_keys, results.keys)
+    return [whole, np.stack([targets.part_rows[part], rows[result]])]
+
+
+def _each_once(pairs: Ints) -> tuple[Ints, Ints]:
+    """Pairs by target and result, each once; not by np.unique, which loads numpy.ma."""
+    target, result = pairs
     order = np.lexsort((result, target))
     target = target[order]
     result = result[order]

@@ -50,7 +50,7 @@ class Seen:
     """recall and ndcg at k."""
     near: NearPairs
     """Missed targets and results whose ids may be alike."""
-    by_chance: Callable[[], NearPairs]
+    by_chance: NearPairs
     """The same where each query has the targets of another."""
 
     @cached_property
@@ -271,7 +271,7 @@ def ids(seen: Seen) -> Iterator[Trial]:
         if pair is None:
             continue
         own = _share_met(seen, near.target)
-        other = _share_met(seen, seen.by_chance().meeting(near.how).target)
+        other = _share_met(seen, seen.by_chance.meeting(near.how).target)
         beyond = np.where(seen.measured_queries, own - other, np.nan)
         words = differ_in(near.how, mapped=False).removeprefix("They differ in ")
         words = words.partition(": write")[0]
@@ -314,7 +314,7 @@ def _after_mapping(seen: Seen, pair: Matched, how: IdMap) -> Seen:
         lists=recorded.moved(place) if is_moved else recorded,
         recorded=recorded,
         near=seen.near.mapped(how),
-        by_chance=lambda: seen.by_chance().mapped(how),
+        by_chance=seen.by_chance.mapped(how),
     )
 
 
@@ -335,7 +335,9 @@ def _share_met(seen: Seen, target: Ints) -> Floats:
 def _mapped(pair: Matched, option: str) -> Matched | None:
     """The pair matched as ``--map-ids`` would; None where two ids would become one."""
     try:
-        mapped = match_pair(*pair.as_read, replace(pair.asked, map_ids=option))
+        mapped = match_pair(
+            *pair.as_read, replace(pair.asked, map_ids=option), fingerprints=False
+        )
     except InvalidInput:
         return None
     same = mapped.matches.target_query.size == pair.matches.target_query.size

@@ -6,14 +6,12 @@ is wrong. After the best cure all are tried once more on the cured run.
 """
 
 from dataclasses import replace
-from functools import cache
 from itertools import chain, pairwise
 
 import numpy as np
 
 from calipers.engines.scoring import compute, score
 from calipers.errors import InvalidInput
-from calipers.match.near_ids import NearPairs
 from calipers.measures import parse
 from calipers.measures.counts import recall
 from calipers.measures.spec import check_cutoff
@@ -42,8 +40,7 @@ from calipers.questions.diagnose.result import (
 from calipers.questions.diagnose.testing import LEAST, Tested, Tester
 from calipers.questions.misses.result import REASONS
 from calipers.questions.misses.rule import CorpusSource, StageSource, Study, study_misses
-from calipers.questions.misses.table import best_ranks, near_pairs
-from calipers.questions.shown_results import Context, over_contexts
+from calipers.questions.shown_results import Context
 from calipers.questions.sweep.result import RecallAdvice
 from calipers.questions.sweep.rule import advise_recall, usual_cutoffs
 from calipers.statistics.clusters import exact_mean
@@ -119,24 +116,21 @@ def _read(
     def beside(block: Context) -> None:
         lists.append(Lists.of(block))
 
-    @cache
-    def by_chance() -> NearPairs:
-        # Read once more, only where a rule for ids is tried.
-        return NearPairs.joined([*over_contexts(pair, _elsewhere)])
-
     study = study_misses(
         pair, k, corpus=corpus, candidates=candidates, beside=beside, names=False
     )
     recorded = Lists.joined(lists, pair.matches.n_queries)
     metrics = tuple(metric.with_rel(pair.rel) for metric in parse(DECIDING, [k]))
     return study, Seen(
-        pair, pair.matches, recorded, recorded, k, metrics, study.shown.near, by_chance
+        pair,
+        pair.matches,
+        recorded,
+        recorded,
+        k,
+        metrics,
+        study.shown.near,
+        study.shown.by_chance,
     )
-
-
-def _elsewhere(block: Context) -> NearPairs:
-    """Near ids of a block in which each query has the targets of another."""
-    return near_pairs(block, best_ranks(block.matches), elsewhere=True)
 
 
 def _advised(tester: Tester, tried: list[Tested]) -> list[Tested]:

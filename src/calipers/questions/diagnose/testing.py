@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -44,7 +45,7 @@ class Tested:
         )
         return max(gains, default=0.0)
 
-    @property
+    @cached_property
     def after(self) -> Seen:
         """The run as it would be."""
         if self.trial.after is None:

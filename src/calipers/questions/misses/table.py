@@ -72,6 +72,8 @@ class MissFacts:
     """What was returned instead, for the wanted queries: code, instead, instead_text."""
     near: NearPairs
     """Targets and results whose ids may be alike; a result by its rank."""
+    by_chance: NearPairs
+    """The same where each query has the targets of another."""
 
     @classmethod
     def of(
@@ -97,7 +99,7 @@ class MissFacts:
             held_in_part(block, k, rank, rule),
             _half_repeated(block, k)[query],
             _came_instead(block, k, wanted),
-            near_pairs(block, rank) if rule.kind == "id" else NearPairs.joined([]),
+            *(near_pairs(block, rank) if rule.kind == "id" else _NO_PAIRS),
         )
 
     @classmethod
@@ -115,9 +117,12 @@ class MissFacts:
             crowd[part.target_rows] = part.crowd
         instead = pl.concat([_NOTHING_INSTEAD, *(part.instead for part in parts)])
         near = NearPairs.joined([part.near for part in parts])
+        by_chance = NearPairs.joined([part.by_chance for part in parts])
         everyone = np.arange(matches.n_queries)
         rows = np.arange(n)
-        return cls(everyone, rows, repeats, sibling, piece, crowd, instead, near)
+        return cls(
+            everyone, rows, repeats, sibling, piece, crowd, instead, near, by_chance
+        )
 
 
 def held_in_part(block: Context, k: int, rank: Ints, rule: MatchRule) -> Bools:
@@ -151,30 +156,36 @@ def _half_repeated(block: Context, k: int) -> Bools:
     return (repeated > 0) & (2 * repeated >= shown)
 
 
-def near_pairs(block: Context, rank: Ints, *, elsewhere: bool = False) -> NearPairs:
+def near_pairs(block: Context, rank: Ints) -> tuple[NearPairs, NearPairs]:
     """Missed targets of a block and results of their query whose ids may be alike.
 
-    ``rank`` is the best rank of each target. With ``elsewhere`` each query has the targets of
-    another one: what a rule meets then, it meets by chance.
+    ``rank`` is the best rank of each target. The second are those where each query has the targets
+    of another one: what a rule meets there, it meets by chance.
     """
     if "item" not in block.frame.columns or block.frame["item"].null_count():
-        return NearPairs.joined([])
-    named = block.targets["item"].is_not_null().to_numpy()
-    missed = np.flatnonzero((rank == NEVER) & block.matches.relevant(block.rel) & named)
+        return _NO_PAIRS
+    has_id = block.targets["item"].is_not_null().to_numpy()
+    missed = np.flatnonzero((rank == NEVER) & block.matches.relevant(block.rel) & has_id)
     if not missed.size:
-        return NearPairs.joined([])
+        return _NO_PAIRS
     query = block.matches.target_query[missed]
-    if elsewhere:
-        codes, place = np.unique(query, return_inverse=True)
-        query = np.roll(codes, 1)[place]
-        if codes.size < 2:
-            return NearPairs.joined([])
-    wanted = Ids(query, block.targets["item"].gather(as_series(missed)))
-    pairs = NearPairs.of(wanted, Ids(block.code, block.frame["item"]))
-    rows = block.target_rows[missed][pairs.target]
-    return replace(pairs, target=rows, result=block.rank[pairs.result])
+    codes, place = np.unique(query, return_inverse=True)
+    names = block.targets["item"].gather(as_series(missed))
+    wanted = [Ids(query, names)]
+    if codes.size > 1:
+        wanted.append(Ids(np.roll(codes, 1)[place], names))
+    pairs = [
+        replace(
+            near,
+            target=block.target_rows[missed][near.target],
+            result=block.rank[near.result],
+        )
+        for near in NearPairs.of_each(wanted, Ids(block.code, block.frame["item"]))
+    ]
+    return pairs[0], pairs[1] if len(pairs) > 1 else _NO_PAIRS[1]
 
 
+_NO_PAIRS = (NearPairs.joined([]), NearPairs.joined([]))
 _NOTHING_INSTEAD = pl.DataFrame(
     schema={
         "code": pl.Int64,
