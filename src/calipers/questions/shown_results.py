@@ -66,25 +66,32 @@ def list_results(
 
 def repeated(query: Ints, results: pl.DataFrame) -> Bools:
     """Which results repeat the id or text of a higher-ranked result of the same query."""
+    own = np.arange(results.height)
     again = np.zeros(results.height, dtype=np.bool_)
     for column in ("item", "text"):
-        if (
-            column not in results.columns
-            or results[column].null_count() == results.height
-        ):
-            continue
-        known = np.flatnonzero(results[column].is_not_null().to_numpy())
-        values = results[column].gather(known)
-        # Only results with equal hashes are compared; most are unique.
-        hashes = mixed_hashes(query[known].astype(np.uint64), values.hash().to_numpy())
-        few = suspected_duplicates(hashes)
-        pairs = pl.DataFrame({"query": query[known[few]], "value": values.gather(few)})
-        again[known[few]] |= (
-            ~pairs.select(pl.struct("query", "value").is_first_distinct())
-            .to_series()
-            .to_numpy()
-        )
+        again |= first_with(query, results, column) != own
     return again
+
+
+def first_with(query: Ints, results: pl.DataFrame, column: str) -> Ints:
+    """The first row of the same query with the same value; a row's own number without one."""
+    own = np.arange(results.height)
+    if column not in results.columns or results[column].null_count() == results.height:
+        return own
+    known = np.flatnonzero(results[column].is_not_null().to_numpy())
+    values = results[column].gather(known)
+    # Only results with equal hashes are compared; most are unique.
+    hashes = mixed_hashes(query[known].astype(np.uint64), values.hash().to_numpy())
+    few = np.sort(suspected_duplicates(hashes))
+    if not few.size:
+        return own
+    rows = known[few]
+    groups = pl.DataFrame(
+        {"query": query[rows], "value": values.gather(few), "row": rows}
+    )
+    first = groups.select(pl.col("row").first().over("query", "value")).to_series()
+    own[rows] = first.to_numpy()
+    return own
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,9 +137,20 @@ class Context:
         return mask
 
     @cached_property
+    def same_id(self) -> Ints:
+        """The first row of the same query with the same id: a row's own number where it is new."""
+        return first_with(self.code, self.frame, "item")
+
+    @cached_property
+    def same_text(self) -> Ints:
+        """The first row of the same query with the same text."""
+        return first_with(self.code, self.frame, "text")
+
+    @cached_property
     def repeats(self) -> Bools:
         """Which results were returned before for the same query, by id or word for word."""
-        return repeated(self.code, self.frame)
+        own = np.arange(self.frame.height)
+        return (self.same_id != own) | (self.same_text != own)
 
     @cached_property
     def _stretches(self) -> tuple[Ints, Ints]:

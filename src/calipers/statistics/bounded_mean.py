@@ -150,6 +150,16 @@ def upper_shares(n: float, counts: ArrayLike, confidence: float) -> Floats:
     return np.array(_upper_shares(float(n), key, confidence))
 
 
+def _about_upper_share(n: float, counts: Floats, confidence: float) -> Floats:
+    """The limits of the normal distribution, from which a few steps lead to the exact ones."""
+    z = normal_quantile(confidence)
+    share = (counts + 0.5) / n
+    spread = z * np.sqrt(share * np.maximum(1.0 - share, 0.0) / n + (z / (2.0 * n)) ** 2)
+    middle = share + z * z / (2.0 * n)
+    about: Floats = (middle + spread) / (1.0 + z * z / n)
+    return np.clip(about, (counts + 1.0) / (n + 1.0), 1.0 - 1e-9)
+
+
 @lru_cache(maxsize=256)
 def _upper_shares(
     n: float, counts: tuple[float, ...], confidence: float
@@ -165,7 +175,7 @@ def _upper_shares(
     wanted = math.log1p(-confidence)
     # The logarithm of the chance is concave and falls in p: Newton's method steps above
     # the root at most once, and comes down to it from there.
-    p = (j + 1.0) / (n + 1.0)
+    p = _about_upper_share(n, j, confidence)
     for _ in range(60):
         log_front = a * np.log1p(-p) + b * np.log(p) - log_beta
         fraction = beta_fraction(a, b, 1.0 - p)

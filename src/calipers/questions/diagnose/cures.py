@@ -77,6 +77,11 @@ class Seen:
         """Which queries have targets and are measured."""
         return (self.wanted > 0) & ~np.isnan(self.values[:, 0])
 
+    @cached_property
+    def in_random_order(self) -> Floats:
+        """What a random order of each list without repetitions would have, on average."""
+        return shuffled(self, None)
+
     def moved(self, place: Ints) -> "Seen":
         """The run with every result at its new rank."""
         return replace(
@@ -131,7 +136,7 @@ def reverse(seen: Seen) -> Iterator[Trial]:
         values,
         "The lists are in reverse order: turned round,",
         "sort the other way round",
-        beyond_chance=values - shuffled(seen, None),
+        beyond_chance=values - seen.in_random_order,
         after=partial(seen.moved, place),
     )
 
@@ -184,7 +189,7 @@ def sort_by_score(seen: Seen) -> Iterator[Trial]:
             "sort by score",
             # Where scores make the order, another column of the file may hold them.
             option="--distance score" if smallest and is_listed else None,
-            beyond_chance=values - shuffled(seen, None),
+            beyond_chance=values - seen.in_random_order,
             after=partial(seen.moved, place),
         )
 

@@ -8,7 +8,6 @@ import polars as pl
 
 from calipers.match.tokens import count_tokens
 from calipers.model.arrays import Bools, Floats, Hashes, Ints
-from calipers.model.fingerprint import mixed_hashes, suspected_duplicates
 from calipers.model.matched import Matches
 from calipers.questions.shown_results import Context
 
@@ -84,8 +83,8 @@ class Lists:
             block.codes[block.code],
             block.rank,
             own,
-            _first_with(block.code, frame, "item", own),
-            _first_with(block.code, frame, "text", own),
+            block.same_id,
+            block.same_text,
             name.hash().to_numpy(),
             score,
             pl.DataFrame({"hash": name.hash(), "name": name}).filter(block.rank == 1),
@@ -118,20 +117,27 @@ class Lists:
         repeats: Bools = self.repeats | (self.same_text != np.arange(self.rank.size))
         return repeats
 
-    @property
+    @cached_property
     def reversed(self) -> Ints:
         """The rank of each result when every list is read from its end."""
         return self.lengths[self.query] + 1 - self.rank
+
+    @cached_property
+    def _is_new(self) -> Bools:
+        """Which rows but the first are of another query than the row above."""
+        is_new: Bools = self.query[1:] != self.query[:-1]
+        return is_new
 
     def ranked_by(self, keys: Floats) -> Ints:
         """The rank of each result when each query is sorted by a key, smallest first.
 
         Equal keys keep their order, and NaN comes last. The ranks themselves where they are sorted.
         """
-        steps = np.diff(keys)[np.diff(self.query) == 0]
-        if (steps >= 0).all():
+        before = keys[:-1]
+        behind = keys[1:]
+        if (self._is_new | (before <= behind)).all():
             return self.rank
-        if (steps < 0).all():
+        if (self._is_new | (before > behind)).all():
             return self.reversed
         order = np.lexsort((self.rank, keys, self.query))
         place = np.empty(self.rank.size, dtype=np.int64)
@@ -169,7 +175,10 @@ class Lists:
     def moved(self, place: Ints) -> "Lists":
         """The lists with each result at its new rank."""
         kept = np.flatnonzero(place != NOWHERE)
-        order = kept[np.lexsort((place[kept], self.query[kept]))]
+        lengths = np.bincount(self.query[kept], minlength=self.n_queries)
+        starts = np.cumsum(lengths) - lengths
+        order = np.empty(kept.size, dtype=np.int64)
+        order[starts[self.query[kept]] + place[kept] - 1] = kept
         return Lists(
             self.query[order],
             place[order],
@@ -184,29 +193,10 @@ class Lists:
         )
 
 
-def _first_with(query: Ints, frame: pl.DataFrame, column: str, own: Ints) -> Ints:
-    """The first row of the same query with the same value; a row's own number without one."""
-    if column not in frame.columns or frame[column].null_count() == frame.height:
-        return own
-    known = np.flatnonzero(frame[column].is_not_null().to_numpy())
-    values = frame[column].gather(known)
-    hashes = mixed_hashes(query[known].astype(np.uint64), values.hash().to_numpy())
-    # Few results are repeated: only those with equal hashes are compared.
-    few = np.sort(suspected_duplicates(hashes))
-    if not few.size:
-        return own
-    rows = known[few]
-    groups = pl.DataFrame(
-        {"query": query[rows], "value": values.gather(few), "row": rows}
-    )
-    first = groups.select(pl.col("row").first().over("query", "value")).to_series()
-    found = own.copy()
-    found[rows] = first.to_numpy()
-    return found
-
-
 def _renumbered(same: Ints, order: Ints) -> Ints:
     """Which row is the first of its kind, after rows were put in another order."""
+    if (same == np.arange(same.size)).all():
+        return np.arange(order.size)
     kind = same[order]
     rows = np.arange(order.size)
     first = np.full(same.size, order.size, dtype=np.int64)
