@@ -150,7 +150,8 @@ class Context:
     def repeats(self) -> Bools:
         """Which results were returned before for the same query, by id or word for word."""
         own = np.arange(self.frame.height)
-        return (self.same_id != own) | (self.same_text != own)
+        repeats: Bools = (self.same_id != own) | (self.same_text != own)
+        return repeats
 
     @cached_property
     def _stretches(self) -> tuple[Ints, Ints]:
