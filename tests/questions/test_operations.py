@@ -16,6 +16,7 @@ from tests.command import calipers_command
 from tests.questions.json_schemas import held
 from tests.questions.live_samples import LIVE_SAMPLES
 from tests.questions.samples import SAMPLES
+from tests.worlds.check import numbers_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 COMMANDS = every_command()
@@ -73,8 +74,16 @@ def test_command_and_function_give_the_same(name, tmp_path, monkeypatch):
         held(name, found)
         if sample.part is None and "schema" not in returned:
             del found["schema"]
+    assert unbacked(found) == []
     found = found[sample.part] if sample.part else found
     assert (sample.comparable(found), sample.comparable(sample.left())) == expected
+
+
+def unbacked(found):
+    """The numbers in what an operation says that are none of its facts."""
+    if not isinstance(found, dict):
+        return []
+    return [problem for one in found.get("sentences", ()) for problem in numbers_of(one)]
 
 
 def enter(folder, sample, monkeypatch):

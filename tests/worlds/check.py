@@ -45,7 +45,7 @@ def problems(world: World, asked: Asked, answer: Mapping[str, Any]) -> Iterator[
     sentences: Sentences = answer["sentences"]
     facts = [fact for one in sentences for fact in one["facts"]]
     for one in sentences:
-        yield from _numbers(one)
+        yield from numbers_of(one)
     if asked.line.startswith(ON_PAPER):
         return
     for fact in facts:
@@ -53,7 +53,7 @@ def problems(world: World, asked: Asked, answer: Mapping[str, Any]) -> Iterator[
     yield from _contradictions(facts)
 
 
-def _numbers(one: Mapping[str, Any]) -> Iterator[str]:
+def numbers_of(one: Mapping[str, Any]) -> Iterator[str]:
     """Numbers of a text that are in none of its facts."""
     text = one["text"]
     for fact in one["facts"]:

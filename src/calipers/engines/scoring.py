@@ -245,7 +245,8 @@ def estimated_tokens(matches: Matches, metrics: Sequence[Metric]) -> list[str]:
         return []
     if matches.tokens is None or matches.tokens.source == "data":
         return []
-    return ["Tokens are estimated as characters / 4; 'tokens' in the results are exact."]
+    text = "Tokens are estimated as characters / {it.count}; 'tokens' in the results are exact."
+    return [sentence(text, it=Fact(about="setting", count=4))]
 
 
 def settings_fingerprint(

@@ -19,7 +19,7 @@ from calipers.labels.judged_truth import JudgedTruth, is_relevant, why_waiting
 from calipers.model.arrays import Floats
 from calipers.model.claim import Claim, Standing
 from calipers.model.document import Document, Note, of_claim
-from calipers.model.fact import Fact, Sentence
+from calipers.model.fact import Fact, Sentence, named, sentence
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import JUDGED_BY, MACHINE, Label, Pair, SwitchDraw, TargetsAs
 from calipers.model.result import Plain, ShowsItself
@@ -107,16 +107,23 @@ class Switch(Plain, ShowsItself, SwitchDraw):
         k = self.k
         low = self.low
         high = self.high
+        size = Fact(about="count", count=self.changed, of=self.queries, k=k)
         if not self.changed:
-            same = (
-                f"{self.new} and {self.old} have the same first {k} results for all "
-                f"{questions}."
+            return sentence(
+                "Safe to switch: {new} and {old} have the same first {it.k} results for all "
+                "{it.of:question|questions}.",
+                new=sentence("{it.text}", it=named(self.new)),
+                old=sentence("{it.text}", it=named(self.old)),
+                it=size,
             )
-            return f"Safe to switch: {same}"
         if low is None or high is None:
-            return (
-                f"{self.changed:,} of {questions} changed. The first look takes "
-                f"{plural(self.more_results, 'label')} for {self.more_queries:,} of them."
+            return sentence(
+                "{it.count} of {it.of:question|questions} changed. The first look takes "
+                "{look.count:label|labels} for {look.queries} of them.",
+                it=size,
+                look=Fact(
+                    about="takes", count=self.more_results, queries=self.more_queries
+                ),
             )
         results = f"relevant results in the first {k} per query"
         lost = f"{max(-high, 0.0):.2f} to {-low:.2f}"
@@ -167,22 +174,33 @@ class Switch(Plain, ShowsItself, SwitchDraw):
             go_on = f"Go on: {join_words(['calipers', 'serve', '--pool', self.pool])}"
         if self.counted is None:
             return go_on
-        more = plural(self.more_queries, "more question")
-        labels = plural(self.more_results, "label")
-        return f"The next look comes after {more} ({labels}). {go_on}"
+        return sentence(
+            "The next look comes after {it.queries:more question|more questions} "
+            "({it.count:label|labels}). {go_on}",
+            it=Fact(about="takes", queries=self.more_queries, count=self.more_results),
+            go_on=go_on,
+        )
 
 
 def document(switch: Switch) -> Document:
     """The verdict, and what it rests on."""
     same = switch.queries - switch.changed
-    questions = plural(switch.queries, "question")
     looks = ", ".join(f"{look:,}" for look in switch.looks)
+    before = Fact(about="count", count=switch.labelled_before, text="labelled")
     notes = [
-        Note("counted", f"{plural(switch.labelled_before, 'label')} were given before."),
+        Note(
+            "counted",
+            sentence("{it.count:label was|labels were} given before.", it=before),
+        ),
         Note(
             "method",
-            f"{same:,} of {questions} did not change and count as no difference. The "
-            f"interval holds at all looks together, after {looks} labelled questions.",
+            sentence(
+                "{it.count} of {it.of:question|questions} did not change and count as no "
+                "difference. The interval holds at all looks together, after {looks.text} "
+                "labelled questions.",
+                it=Fact(about="count", count=same, of=switch.queries),
+                looks=named(looks),
+            ),
         ),
     ]
     shown = notes[not switch.labelled_before :] if switch.changed else []

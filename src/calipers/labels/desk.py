@@ -20,6 +20,7 @@ from calipers.labels.changed import ChangedResults, Switch, compare_first, switc
 from calipers.labels.judged_truth import JudgedTruth, judged_truth, measured
 from calipers.labels.sample import SampleState, SampleWatch
 from calipers.model.document import Column, Document, Table
+from calipers.model.fact import Fact, named, sentence
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import AT_RANDOM, DRAWN, Label, TargetsAs
 from calipers.model.result import Plain, ShowsItself
@@ -39,7 +40,6 @@ from calipers.store.pool import (
     PoolItem,
     PoolList,
 )
-from calipers.words import plural
 
 HELD_FOR = 600.0
 """Seconds for which an item on one judge's screen is not given to others."""
@@ -525,7 +525,11 @@ def open_desk(pool: str | int, place: Where | Store = None) -> PoolSession:
 def document(desk: PoolSession) -> Document:
     """How many results a pool has to judge."""
     return Document(
-        f"{printable(desk.name)}: {plural(len(desk.items), 'result')} to judge."
+        sentence(
+            "{pool.text}: {it.count:result|results} to judge.",
+            pool=named(printable(desk.name)),
+            it=Fact(about="count", count=len(desk.items), text="to judge"),
+        )
     )
 
 
@@ -548,5 +552,11 @@ def of_pools(pool_list: PoolList) -> Document:
     heads = ("judged", "questions", "labels", *models, "made", "closed")
     table = Table((Column("pool", words=True), *heads), rows)
     return Document(
-        f"{plural(len(pools), 'pool')} in {place}.", blocks=[table], rows=lambda: pools
+        sentence(
+            "{it.count:pool|pools} in {place.text}.",
+            it=Fact(about="count", count=len(pools), text="pools"),
+            place=named(place),
+        ),
+        blocks=[table],
+        rows=lambda: pools,
     )

@@ -24,6 +24,7 @@ from calipers.labels.judged_truth import matching_of
 from calipers.live.questions import read_questions
 from calipers.match.pair import match_pair
 from calipers.model.document import Document, Note
+from calipers.model.fact import Fact, joined, named, sentence
 from calipers.model.fingerprint import fingerprint_rows, fingerprint_settings
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label, QueueOrder, TargetsAs, is_machine
@@ -111,22 +112,29 @@ def document(drafted: Draft, output: str | None = None) -> Document:
     if drafted.switch is not None:
         shown = drafted.switch.document()
         written = (
-            [Note("doubt", f"Written to {output}.")] if drafted.rows and output else []
+            [Note("doubt", sentence("Written to {it.text}.", it=named(output)))]
+            if drafted.rows and output
+            else []
         )
         return replace(shown, notes=[*written, *shown.notes], rows=lambda: drafted.rows)
-    sentence = "Nothing is left to label, so nothing is written."
+    text = "Nothing is left to label, so nothing is written."
     if drafted.rows:
-        sentence = (
-            f"{plural(drafted.pairs, 'pair')} to label for "
-            f"{plural(drafted.queries, 'question')}: the {first_results(drafted.k)} of "
-            f"{plural(drafted.runs, 'run')}, each once."
+        text = sentence(
+            "{it.count:pair|pairs} to label for {it.queries:question|questions}: the {first} of "
+            "{runs.count:run|runs}, each once.",
+            it=Fact(
+                about="count", count=drafted.pairs, queries=drafted.queries, k=drafted.k
+            ),
+            first=first_results(drafted.k),
+            runs=Fact(about="count", count=drafted.runs, text="runs"),
         )
-    return Document(sentence, notes=[*_notes(drafted, output)], rows=lambda: drafted.rows)
+    return Document(text, notes=[*_notes(drafted, output)], rows=lambda: drafted.rows)
 
 
 def _notes(drafted: Draft, output: str | None) -> Iterator[Note]:
-    named = ", ".join(printable(query, 40) for query in drafted.silent[:NAMED])
-    silent = f"without any result: {named}{', …' if len(drafted.silent) > NAMED else ''}"
+    """What was left out, where it is written, and what to do with it."""
+    names = ", ".join(printable(query, 40) for query in drafted.silent[:NAMED])
+    silent = f"without any result: {names}{', …' if len(drafted.silent) > NAMED else ''}"
     counts = (
         (drafted.judged, "pair", None, "judged before left out"),
         (len(drafted.silent), "question", None, silent),
@@ -138,13 +146,20 @@ def _notes(drafted: Draft, output: str | None) -> Iterator[Note]:
             "without a text to judge; add the texts with --corpus",
         ),
     )
-    for many, *words, what in counts:
+    for many, word, several, what in counts:
         if many:
-            yield Note("missing", f"{plural(many, *words)} {what}.")
+            counted = Fact(about="count", count=many, text=what)
+            template = "{it.count:" + f"{word}|{several or word + 's'}" + "} {it.text}."
+            yield Note("missing", sentence(template, it=counted))
     if drafted.rows:
-        written = f"Written to {output}." if output else "Write it with write()."
-        how = "Fill in 'grade' (0 = does not help) and 'judge', a copy per judge."
-        yield Note("doubt", f"{written} {how}")
+        written = "Write it with write()."
+        if output:
+            written = sentence("Written to {it.text}.", it=named(output))
+        how = sentence(
+            "Fill in 'grade' ({it.value:g} = does not help) and 'judge', a copy per judge.",
+            it=Fact(about="setting", value=0.0),
+        )
+        yield Note("doubt", joined(written, how))
         yield Note("next", "Then: `calipers labels export FILE… -o truth.jsonl`")
 
 

@@ -28,12 +28,12 @@ from calipers.labels.desk import (
 )
 from calipers.labels.judged_truth import judged_truth
 from calipers.model.document import Document, Note
+from calipers.model.fact import Fact, named, sentence
 from calipers.model.labels import Label, Pair
 from calipers.model.result import Plain, ShowsItself, from_moment, moment
 from calipers.present.escape import printable
 from calipers.store.label_pools import append_on, check_entry, check_judge
 from calipers.store.pool import LabelState, LogEntry, PoolItem, PoolSettings
-from calipers.words import plural
 
 if TYPE_CHECKING:
     from calipers.labels.settings import LabelsExportSettings
@@ -454,35 +454,52 @@ def document(exported: Exported) -> Document:
     agreed = None if exported.agreement is None else exported.agreement.document()
     if agreed is not None and not exported.files:
         return agreed
-    queries = plural(exported.queries, "query", "queries")
-    what = f"{exported.targets:,} results to {queries}"
+    size = Fact(about="count", count=exported.targets, queries=exported.queries)
+    labels = Fact(about="count", count=exported.labels, text="labels")
+    template = "{it.count} results to {it.queries:query|queries}"
     if exported.fingerprint is not None:
-        targets = plural(exported.targets, "target")
-        what = f"{targets} of {queries}, {exported.labels:,} of them labelled here"
-    elif exported.labels:
-        what = (
-            f"{plural(exported.labels, 'label')} of {what}, each with its judge and time"
+        template = (
+            "{it.count:target|targets} of {it.queries:query|queries}, {labels.count} of "
+            "them labelled here"
         )
-    sentence = f"Written to {', '.join(map(printable, exported.files))}: {what}."
+    elif exported.labels:
+        template = "{labels.count:label|labels} of " + template
+        template += ", each with its judge and time"
+    text = sentence(
+        "Written to {files.text}: " + template + ".",
+        files=named(", ".join(map(printable, exported.files))),
+        it=size,
+        labels=labels,
+    )
     if agreed is None:
-        return Document(sentence)
+        return Document(text)
     if exported.fingerprint is None:
-        return replace(agreed, sentence=sentence)
+        return replace(agreed, sentence=text)
     notes = [Note("doubt", agreed.sentence)]
     if exported.left_out:
-        left = plural(exported.left_out, "result")
-        words = f"{left} left out as a tie: settle it, or ask one more judge."
-        notes.append(Note("missing", words))
-    notes.append(Note("counted", f"Its fingerprint is {exported.fingerprint[:12]}."))
-    return Document(sentence, blocks=agreed.blocks, notes=notes)
+        left = Fact(about="count", count=exported.left_out, text="ties")
+        template = "{it.count:result|results} left out as a tie: settle it, or ask one more judge."
+        notes.append(Note("missing", sentence(template, it=left)))
+    print_ = named(exported.fingerprint[:12])
+    notes.append(Note("counted", sentence("Its fingerprint is {it.text}.", it=print_)))
+    return Document(text, blocks=agreed.blocks, notes=notes)
 
 
 def of_import(imported: Imported) -> Document:
     """How many labels were read, and how many were there already."""
-    more = f", {imported.known:,} were there already" if imported.known else ""
-    empty = f", {imported.ungraded:,} rows have no grade" if imported.ungraded else ""
+    template = "{it.count:label|labels} by {judges.text} added to {pool.text}"
+    if imported.known:
+        template += ", {known.count} were there already"
+    if imported.ungraded:
+        template += ", {empty.count:row has|rows have} no grade"
     judges = ", ".join(printable(name, 40) for name in imported.judges) or "nobody"
     return Document(
-        f"{plural(imported.added, 'label')} by {judges} added to "
-        f"{printable(imported.pool)}{more}{empty}."
+        sentence(
+            template + ".",
+            it=Fact(about="count", count=imported.added, text="added"),
+            judges=named(judges),
+            pool=named(printable(imported.pool)),
+            known=Fact(about="count", count=imported.known, text="known"),
+            empty=Fact(about="count", count=imported.ungraded, text="without a grade"),
+        )
     )

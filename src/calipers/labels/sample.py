@@ -22,6 +22,7 @@ from calipers.labels.judged_truth import JudgedTruth, scored_run, why_waiting
 from calipers.model.arrays import Floats
 from calipers.model.claim import Claim
 from calipers.model.document import Document, Note, of_claim
+from calipers.model.fact import Fact, joined, named, sentence
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import DRAWN, JUDGED_BY, Draw, DrawnQuery, Label, is_peoples
 from calipers.model.policy import Policy
@@ -37,7 +38,7 @@ from calipers.store.label_pools import PoolContent
 from calipers.store.open import open_store
 from calipers.store.pool import LabelState, PoolSettings
 from calipers.store.record import name_from
-from calipers.words import number, plural
+from calipers.words import plural
 
 if TYPE_CHECKING:
     from calipers.labels.settings import LabelsSampleSettings, Pooling, Runs
@@ -236,29 +237,64 @@ class SampleState(Plain, HasRows):
     @property
     def line(self) -> str:
         """The width now and next, and how many are left; no value, which a judge must not see."""
-        judged = f"{self.judged:,} of {plural(self.draw.looks[-1], 'question')} judged"
-        until = f"±{self.draw.until:g}"
+        done = Fact(
+            about="count", count=self.judged, of=self.draw.looks[-1], text="judged"
+        )
+        judged = sentence("{it.count} of {it.of:question|questions} judged", it=done)
+        wanted = Fact(about="setting", value=self.draw.until)
+        width = Fact(about="bound", value=self.width)
         if self.reached:
-            return f"{judged}: ±{self.width:.3f}, narrow enough ({until}). You may stop."
-        now = "" if self.width is None else f": about ±{self.width:.3f} now"
+            return sentence(
+                "{judged}: ±{it.value}, narrow enough (±{until.value:g}). You may stop.",
+                judged=judged,
+                it=width,
+                until=wanted,
+            )
+        if self.width is not None:
+            now = sentence(": about ±{it.value} now", it=width)
+            judged = joined(judged, now, by="")
         if self.next_look is not None:
-            now += f"; the next look is at {self.next_look:,}"
+            ahead = Fact(about="setting", count=self.next_look, text="next look")
+            look = sentence("; the next look is at {it.count}", it=ahead)
+            judged = joined(judged, look, by="")
         if self.enough is None:
-            return f"{judged}{now}; {until} will not be reached with these."
-        return f"{judged}{now}; about {self.left:,} left until {until}."
+            return sentence(
+                "{judged}; ±{until.value:g} will not be reached with these.",
+                judged=judged,
+                until=wanted,
+            )
+        return sentence(
+            "{judged}; about {left.count} left until ±{until.value:g}.",
+            judged=judged,
+            left=Fact(about="takes", count=self.left),
+            until=wanted,
+        )
 
     @property
     def claims(self) -> tuple[Claim, ...]:
         """What the sample says, in one claim."""
         if not self.looks:
-            first = f"The first look is at {self.draw.looks[0]:,} judged."
+            first = sentence(
+                "The first look is at {it.count} judged.",
+                it=Fact(about="setting", count=self.draw.looks[0], text="first look"),
+            )
             return (Claim("no clear difference", self.line, range=first),)
         widest = max(self.looks, key=lambda look: look.interval.high - look.interval.low)
         of_run = f" of {widest.run}" if len(self.looks) > 1 else ""
-        seen = (
-            f"{self.metric}{of_run} is {number(widest.value)} "
-            f"({number(widest.interval.low)}–{number(widest.interval.high)}) by "
-            f"{self.counted:,} questions, {number(widest.machine)} by the machine alone."
+        seen = sentence(
+            "{it.metric}{of_run} is {it.value} ({it.low}–{it.high}) by {it.queries} "
+            "questions, {it.before} by the machine alone.",
+            of_run=of_run,
+            it=Fact(
+                about="mean",
+                system=widest.run,
+                metric=self.metric,
+                value=widest.value,
+                before=widest.machine,
+                low=widest.interval.low,
+                high=widest.interval.high,
+                queries=self.counted,
+            ),
         )
         if self.reached:
             export = join_words(
@@ -268,10 +304,14 @@ class SampleState(Plain, HasRows):
                 f"Next: `{export}`; then `calipers eval` takes --corrected-by "
                 "people.jsonl."
             )
-            fact = f"Narrow enough (±{self.draw.until:g}): {seen}"
+            fact = sentence(
+                "Narrow enough (±{until.value:g}): {seen}",
+                until=Fact(about="setting", value=self.draw.until),
+                seen=seen,
+            )
             return (Claim("passed", fact, next=self.waiting or after),)
         go_on = f"Go on: {join_words(['calipers', 'serve', '--pool', self.pool])}"
-        fact = f"Not narrow enough yet: {seen}"
+        fact = sentence("Not narrow enough yet: {seen}", seen=seen)
         return (Claim("no clear difference", fact, self.line, self.waiting or go_on),)
 
 
@@ -280,17 +320,27 @@ def document(sample_state: SampleState) -> Document:
     draw = sample_state.draw
     later = sample_state.judged - (sample_state.counted or 0)
     looks = ", ".join(f"{look:,}" for look in draw.looks)
-    hold = f"It is read once, at {looks}."
+    at = named(looks)
+    hold = sentence("It is read once, at {at.text}.", at=at)
     if len(draw.looks) > 1:
-        held = f"the {draw.confidence:.0%} intervals of all of them hold together"
-        hold = f"Looks at {looks}: {held}, so you may stop at any."
-    most = f"{printable(sample_state.pool)}: {plural(draw.looks[-1], 'question')} at most"
-    drawn = f"drawn at random of {draw.total:,} (seed {draw.seed})"
-    notes = [Note("counted", f"{most}, {drawn}. {hold}")]
-    if sample_state.counted and later:
-        notes.append(
-            Note("doubt", f"{later:,} judged since the last look count at the next.")
+        hold = sentence(
+            "Looks at {at.text}: the {level.value:.0%} intervals of all of them hold "
+            "together, so you may stop at any.",
+            at=at,
+            level=Fact(about="setting", value=draw.confidence),
         )
+    most = sentence(
+        "{pool.text}: {it.count:question|questions} at most, drawn at random of {it.of} "
+        "(seed {seed.count}).",
+        pool=named(printable(sample_state.pool)),
+        it=Fact(about="count", count=draw.looks[-1], of=draw.total),
+        seed=Fact(about="setting", count=draw.seed, text="seed"),
+    )
+    notes = [Note("counted", joined(most, hold))]
+    if sample_state.counted and later:
+        since = Fact(about="count", count=later, text="judged since")
+        template = "{it.count} judged since the last look count at the next."
+        notes.append(Note("doubt", sentence(template, it=since)))
     return of_claim(sample_state.claims[0], *notes, rows=lambda: sample_state.looks)
 
 

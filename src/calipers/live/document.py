@@ -9,6 +9,7 @@ from calipers.live.result import (
     UnderstoodAnswer,
 )
 from calipers.model.document import Column, Document, Note, NoteKind, Table
+from calipers.model.fact import Fact, named, sentence
 from calipers.present.escape import printable
 from calipers.words import plural
 
@@ -121,9 +122,17 @@ def of_grades(machine_labels: MachineLabels, output: str | None = None) -> Docum
     """Show how many rows were graded, how, and what to do next."""
     grades = machine_labels.grades
     return Document(
-        f"{machine_labels.labelled:,} of {plural(len(machine_labels.rows), 'row')} "
-        f"graded by {printable(machine_labels.judge)}; "
-        f"{_prompts(machine_labels.report)}.",
+        sentence(
+            "{it.count} of {it.of:row|rows} graded by {judge.text}; {prompts.text}.",
+            it=Fact(
+                about="count",
+                count=machine_labels.labelled,
+                of=len(machine_labels.rows),
+                text="graded",
+            ),
+            judge=named(printable(machine_labels.judge)),
+            prompts=named(_prompts(machine_labels.report)),
+        ),
         blocks=[
             Table(("grade", "rows"), [(grade, f"{n:,}") for grade, n in grades.items()])
         ],

@@ -14,12 +14,12 @@ import msgspec
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.model.document import Document, Note
+from calipers.model.fact import Fact, sentence
 from calipers.model.labels import CHECKED, FIT, MACHINE, NOBODY, TO_CHECK, WRONG
 from calipers.model.result import Plain, ShowsItself
 from calipers.questions.begin.candidates import SOURCES, place
 from calipers.questions.begin.files import DROPPED, write_lines
 from calipers.shell import join_words
-from calipers.words import plural
 
 if TYPE_CHECKING:
     from calipers.questions.begin.settings import LabelsCheckSettings
@@ -145,27 +145,39 @@ def _dropped(path: Path, records: list[Any], bad: list[Any]) -> list[Any]:
 def document(questions: CheckedQuestions) -> Document:
     """How many are fit, and what to do next."""
     checked = questions.drawn - questions.left
-    line = (
-        f"{questions.fit:,} of {plural(checked, 'checked question')} are fit: "
-        f"{questions.nobody_asks:,} nobody would ask, {questions.wrong_target:,} with "
-        "the wrong target."
+    line = sentence(
+        "{it.count} of {it.of:checked question|checked questions} are fit: {nobody.count} "
+        "nobody would ask, {wrong.count} with the wrong target.",
+        it=Fact(about="count", count=questions.fit, of=checked, text="fit"),
+        nobody=Fact(about="count", count=questions.nobody_asks, text="nobody asks"),
+        wrong=Fact(about="count", count=questions.wrong_target, text="wrong target"),
     )
+    every = Fact(about="count", count=questions.questions, text="questions")
     if questions.dropped:
-        line = (
-            f"Moved {plural(questions.dropped, 'question')} to {DROPPED}; "
-            f"{questions.questions:,} stay."
+        line = sentence(
+            "Moved {it.count:question|questions} to {file}; {every.count:stays|stay}.",
+            it=Fact(about="count", count=questions.dropped, text="dropped"),
+            file=DROPPED,
+            every=every,
         )
     elif not checked:
-        line = (
-            f"Drew {questions.drawn:,} of {plural(questions.questions, 'question')} to "
-            "check."
+        line = sentence(
+            "Drew {it.count} of {every.count:question|questions} to check.",
+            it=Fact(about="count", count=questions.drawn, text="drawn"),
+            every=every,
         )
     sample = ["calipers", "labels", "sample", questions.file]
     unfit = questions.nobody_asks + questions.wrong_target
     notes = []
     if questions.left:
         notes.append(
-            Note("next", f"{questions.left:,} are left; the same command goes on.")
+            Note(
+                "next",
+                sentence(
+                    "{it.count:is|are} left; the same command goes on.",
+                    it=Fact(about="count", count=questions.left, text="left"),
+                ),
+            )
         )
     elif questions.fit > 1:
         after = join_words(["calipers", "eval", "--corrected-by", questions.file])

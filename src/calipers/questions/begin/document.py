@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from calipers.io.documents.walk import GUESSED
 from calipers.model.claim import cannot_show
 from calipers.model.document import Block, Column, Document, Lines, Note, Table
+from calipers.model.fact import Fact, replaced, sentence
 from calipers.present.escape import printable
 from calipers.questions.begin.files import QUESTIONS
 from calipers.questions.begin.result import FirstQuestions, LeftOut
 from calipers.shell import join_words
 from calipers.statistics.queries_to_detect import usual_queries_to_detect
-from calipers.words import plural
 
 
 def document(questions: FirstQuestions) -> Document:
@@ -37,14 +37,25 @@ def _first_line(questions: FirstQuestions) -> str:
         if questions.k == 1
         else f"in the first {questions.k} results"
     )
-    ends = ""
-    if questions.interval is not None:
-        low = questions.interval.low
-        high = questions.interval.high
-        ends = f" ({low:.0%}–{high:.0%})".replace("%–", "–")
-    targets = plural(questions.questions, "target")
-    return (
-        f"{kind}: word matching finds {questions.recall:.0%} of {targets} {where}{ends}."
+    ends = questions.interval
+    found = Fact(
+        about="mean",
+        system="word matching",
+        metric=f"recall@{questions.k}",
+        value=questions.recall,
+        low=None if ends is None else ends.low,
+        high=None if ends is None else ends.high,
+        queries=questions.questions,
+        k=questions.k,
+    )
+    likely = sentence("" if ends is None else " ({it.low:.0%}–{it.high:.0%})", it=found)
+    return sentence(
+        "{kind}: word matching finds {it.value:.0%} of {it.queries:target|targets} "
+        "{where}{likely}.",
+        kind=kind,
+        it=found,
+        where=where,
+        likely=replaced(likely, likely.replace("%–", "–")),
     )
 
 
@@ -92,9 +103,14 @@ def _notes(questions: FirstQuestions) -> Iterator[Note]:
     shows = cannot_show(least, usual_queries_to_detect())
     yield Note(
         "input",
-        f"Audit: copies of their passage {audit['copied']:,}, near-identical questions "
-        f"{audit['near_identical']:,}, ambiguous targets {audit['ambiguous']:,}; they "
-        f"{shows}.",
+        sentence(
+            "Audit: copies of their passage {copied.count}, near-identical questions "
+            "{alike.count}, ambiguous targets {unclear.count}; they {shows}.",
+            copied=Fact(about="count", count=audit["copied"], text="copied"),
+            alike=Fact(about="count", count=audit["near_identical"], text="alike"),
+            unclear=Fact(about="count", count=audit["ambiguous"], text="ambiguous"),
+            shows=shows,
+        ),
     )
     file = str(questions.files.written[0]) if questions.files else QUESTIONS
     labels = join_words(["calipers", "labels", "sample", file])

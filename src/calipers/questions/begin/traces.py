@@ -12,6 +12,7 @@ from calipers.errors import InvalidInput, check_number
 from calipers.io.formats.traces import NO_CALLS, RetrieverCall
 from calipers.io.formats.ubi import Behaviour, Ubi
 from calipers.model.document import Document, Lines, Note
+from calipers.model.fact import Fact, joined, sentence
 from calipers.model.labels import JUDGED_BY
 from calipers.model.result import HasRows, Plain
 from calipers.present.escape import printable
@@ -212,18 +213,22 @@ def document(traced_questions: TracedQuestions) -> Document:
     ]
     if labelled:
         none = sum(not one for one in labelled)
-        words = f"Clicks label {len(labelled) - none:,} of the questions"
-        without = (
-            f"; {none:,} others have no target and do not count in recall" if none else ""
+        clicked = Fact(about="count", count=len(labelled) - none, text="clicked")
+        words = sentence("Clicks label {it.count} of the questions", it=clicked)
+        without = sentence(
+            "; {it.count} others have no target and do not count in recall",
+            it=Fact(about="left out", count=none),
         )
-        notes.append(Note("counted", f"{words}{without}."))
+        notes.append(Note("counted", joined(words, without if none else "", ".", by="")))
     notes += [Note("doubt", note) for note in traced_questions.notes]
     many = len(traced_questions.questions)
-    sentence = (
-        f"{many:,} of {traced_questions.unique:,} different questions, from "
-        f"{traced_questions.traces:,} askings."
+    first = sentence(
+        "{it.count} of {it.of:different question|different questions}, from "
+        "{asked.count:asking|askings}.",
+        it=Fact(about="count", count=many, of=traced_questions.unique),
+        asked=Fact(about="count", count=traced_questions.traces, text="asked"),
     )
     shown = [Lines(lines, f"The first {SHOWN}" if many > SHOWN else "")]
     return Document(
-        sentence, blocks=shown, notes=notes, rows=lambda: traced_questions.questions
+        first, blocks=shown, notes=notes, rows=lambda: traced_questions.questions
     )

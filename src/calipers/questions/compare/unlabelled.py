@@ -11,6 +11,7 @@ from calipers.errors import InvalidInput
 from calipers.measures.spec import check_cutoff
 from calipers.model.arrays import Floats
 from calipers.model.document import Document, Lines, Note
+from calipers.model.fact import Fact, Sentence, sentence
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.result import HasRows, plain, sentences_of
 from calipers.model.run import Run
@@ -18,7 +19,7 @@ from calipers.present.escape import printable
 from calipers.questions.compare.comparable import some_queries
 from calipers.questions.pooling import by_queries, query_names
 from calipers.text import normalise
-from calipers.words import first_results, number, plural
+from calipers.words import first_results, number
 
 MOST_LISTED = 10_000
 """Queries that an answer lists, the most changed ones; its counts and means are of
@@ -210,18 +211,9 @@ def document(diff: Diff, examples: int = EXAMPLES) -> Document:
     changed = [query for query in diff.queries if query.changed][:examples]
     rest = diff.changed - len(changed)
     lines = [line for query in changed for line in _query(query)]
-    n = plural(diff.total, "query", "queries")
-    answer = f"Nothing changed in the {first_results(diff.k)} of {n}."
-    if diff.changed:
-        what = f"{plural(diff.new_results, 'new result')}, {diff.lost_results:,} lost"
-        if not diff.new_results and not diff.lost_results:
-            what = "the same results in another order"
-        answer = (
-            f"{diff.changed:,} of {n} changed in the {first_results(diff.k)}: {what}."
-        )
     only = {"the old run": len(diff.only_old), "the new": len(diff.only_new)}
     return Document(
-        answer,
+        _answer(diff),
         blocks=[
             *(
                 [Lines(lines, f"The most changed, with their overlap@{diff.k}")]
@@ -234,20 +226,56 @@ def document(diff: Diff, examples: int = EXAMPLES) -> Document:
             *(
                 Note(
                     "missing",
-                    f"{plural(n, 'query', 'queries')} only in {run}: not compared.",
+                    sentence(
+                        "{it.count:query|queries} only in {run}: not compared.",
+                        it=Fact(about="left out", count=n),
+                        run=run,
+                    ),
                 )
                 for run, n in only.items()
                 if n
             ),
             Note(
                 "marks",
-                f"overlap@{diff.k} is the share of results that both have: "
-                f"{number(diff.overlap)} on average.",
+                sentence(
+                    "{it.metric} is the share of results that both have: {it.value} on "
+                    "average.",
+                    it=Fact(about="mean", metric=f"overlap@{diff.k}", value=diff.overlap),
+                ),
             ),
-            *([Note("counted", f"{rest:,} more queries changed.")] if rest else []),
+            *([Note("counted", _further(rest))] if rest else []),
         ],
         rows=lambda: diff.queries,
     )
+
+
+def _answer(diff: Diff) -> Sentence:
+    """How many queries changed, and in what."""
+    size = Fact(about="count", count=diff.changed, of=diff.total, k=diff.k)
+    first = first_results(diff.k)
+    if not diff.changed:
+        template = "Nothing changed in the {first} of {it.of:query|queries}."
+        return sentence(template, first=first, it=size)
+    if not diff.new_results and not diff.lost_results:
+        what = sentence("the same results in another order")
+    else:
+        what = sentence(
+            "{new.count:new result|new results}, {lost.count} lost",
+            new=Fact(about="count", count=diff.new_results, text="new"),
+            lost=Fact(about="count", count=diff.lost_results, text="lost"),
+        )
+    return sentence(
+        "{it.count} of {it.of:query|queries} changed in the {first}: {what}.",
+        it=size,
+        first=first,
+        what=what,
+    )
+
+
+def _further(rest: int) -> Sentence:
+    """How many changed queries are not shown."""
+    fact = Fact(about="count", count=rest, text="further")
+    return sentence("{it.count:more query|more queries} changed.", it=fact)
 
 
 def _query(query_diff: QueryDiff) -> Iterator[str]:

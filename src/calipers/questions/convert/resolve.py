@@ -13,6 +13,7 @@ from calipers.io.corpus import Corpus
 from calipers.io.records.entries import query_records, write_records
 from calipers.match.locate import QuoteFinder, locate
 from calipers.model.document import Column, Document, Lines, Note, Table
+from calipers.model.fact import Fact, sentence
 from calipers.model.matched import Dataset
 from calipers.model.result import HasRows, Plain, plain, sentences_of
 from calipers.present.escape import printable
@@ -255,10 +256,16 @@ def verdict(resolution: Resolution) -> str:
     total = len(resolution.quotes)
     if not total:
         return "No quote is open: each has its place, or there is none."
+    size = Fact(about="count", count=once, of=total, text="once")
     if once == total:
-        return f"{plural(total, 'quote')}, found once each in the documents."
-    of = plural(total, "quote")
-    return f"{once:,} of {of} stand once in the documents; the others need a look."
+        template = "{it.of:quote|quotes}, found once each in the documents."
+        return sentence(template, it=size)
+    return sentence(
+        "{it.count} of {it.of:quote|quotes} {verb} once in the documents; {others} a look.",
+        it=size,
+        verb="stands" if once == 1 else "stand",
+        others="the other needs" if total - once == 1 else "the others need",
+    )
 
 
 def _line(located: Located) -> str:

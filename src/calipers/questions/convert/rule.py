@@ -20,12 +20,12 @@ from calipers.io.load import ARGUMENT, load, not_sealed, read_value
 from calipers.io.records.entries import DETAILS, FACETS, Counts, Remarks, counted
 from calipers.io.tables.columns import Columns
 from calipers.model.document import Document
+from calipers.model.fact import Fact, joined, named, sentence
 from calipers.model.matched import Dataset, Role
 from calipers.model.ranking import NotGroupedError
 from calipers.model.result import Plain, ShowsItself
 from calipers.model.run import Scan
 from calipers.questions.inputs import bring_together
-from calipers.words import plural
 
 
 @dataclass(frozen=True, repr=False)
@@ -176,11 +176,20 @@ def _write(
 
 
 def _left_out(lost: Mapping[str, int], output: Output) -> Iterator[str]:
+    """What the format cannot hold, with its counts."""
     if lost:
-        counts = ", ".join(
-            f"{FACETS[facet]} ({count:,})" for facet, count in lost.items()
+        counts = [
+            sentence(
+                "{it.text} ({it.count})",
+                it=Fact(about="left out", count=count, text=FACETS[facet]),
+            )
+            for facet, count in lost.items()
+        ]
+        yield sentence(
+            "Left out, as {output} cannot hold it: {counts}.",
+            output=output.title,
+            counts=joined(*counts, by=", "),
         )
-        yield f"Left out, as {output.title} cannot hold it: {counts}."
 
 
 def _lost(counts: Mapping[str, int], output: Output) -> dict[str, int]:
@@ -196,13 +205,21 @@ SHOWN = {"targets": "target", "results": "result"}
 def document(conversion: Conversion) -> Document:
     """What was written, from what, and what the format could not hold."""
     counts = [
-        plural(count, name)
+        sentence(
+            "{it.count:" + f"{name}|{name}s" + "}",
+            it=Fact(about="count", count=count, text=facet),
+        )
         for facet, name in SHOWN.items()
         if (count := conversion.counts.get(facet))
     ]
     source = f" from {' and '.join(conversion.read)}" if conversion.read else ""
-    read = ", ".join(counts) or "no targets and no results"
+    read = joined(*counts, by=", ") or "no targets and no results"
     return Document(
-        f"Wrote {', '.join(conversion.files)} ({conversion.form}){source}: {read}.",
+        sentence(
+            "Wrote {files.text}{source}: {read}.",
+            files=named(f"{', '.join(conversion.files)} ({conversion.form})"),
+            source=source,
+            read=read,
+        ),
         notes=[*conversion.sentences],
     )

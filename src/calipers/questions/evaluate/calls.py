@@ -11,11 +11,12 @@ from calipers.match.pair import match_call
 from calipers.measures.views import NEVER
 from calipers.model.arrays import Ints
 from calipers.model.document import Document, Note, Table
+from calipers.model.fact import Fact, sentence
 from calipers.model.matched import Matched
 from calipers.model.result import HasRows, Plain
 from calipers.model.run import Run
 from calipers.questions.shown_results import relevant_units
-from calipers.words import first_results, number, plural, share
+from calipers.words import first_results, number
 
 
 @dataclass(frozen=True)
@@ -125,11 +126,20 @@ def _verdict(call_table: CallTable) -> str:
     last = call_table.calls[-1]
     if first.recall is None or last.recall is None:
         return "Nothing can be said: no query has anything to find."
+    alone = Fact(about="mean", system="first call", metric="recall", value=first.recall)
     if first is last:
-        return f"One call finds {share(first.recall)} of what it should."
-    return (
-        f"The first call finds {share(first.recall)} of what it should, all "
-        f"{len(call_table.calls)} together {share(last.recall)}."
+        return sentence("One call finds {it.value:%} of what it should.", it=alone)
+    return sentence(
+        "The first call finds {it.value:%} of what it should, all {every.count} together "
+        "{every.value:%}.",
+        it=alone,
+        every=Fact(
+            about="mean",
+            system="all calls",
+            metric="recall",
+            value=last.recall,
+            count=len(call_table.calls),
+        ),
     )
 
 
@@ -140,7 +150,10 @@ def _over(call_table: CallTable) -> Note:
     )
     return Note(
         "marks",
-        "Recall after each call and all before it, over "
-        f"{plural(call_table.queries, 'query', 'queries')} with an answer, with {shown} "
-        "of each call.",
+        sentence(
+            "Recall after each call and all before it, over {it.queries:query|queries} with "
+            "an answer, with {shown} of each call.",
+            it=Fact(about="count", queries=call_table.queries, k=call_table.k),
+            shown=shown,
+        ),
     )

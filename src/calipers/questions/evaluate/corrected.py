@@ -16,6 +16,7 @@ from calipers.engines.summary import value_bounds
 from calipers.errors import InvalidInput
 from calipers.io.load import load
 from calipers.model.document import Cell, Column, Document, Note, Table
+from calipers.model.fact import Fact, sentence
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import (
     ALL,
@@ -326,9 +327,21 @@ def document(corrected: CorrectedScores) -> Document:
     first = corrected.metrics[0]
     machine = "all made questions" if "checked" in corrected.settings else "machine alone"
     return Document(
-        f"{first.metric}: {machine} {number(first.machine)}; corrected by people's "
-        f"labels of {plural(first.sampled, 'query', 'queries')} {number(first.value)} "
-        f"({first.interval.shown}).",
+        sentence(
+            "{it.metric}: {machine} {it.before}; corrected by people's labels of "
+            "{it.queries:query|queries} {it.value} ({ends}).",
+            machine=machine,
+            it=Fact(
+                about="mean",
+                metric=first.metric,
+                before=first.machine,
+                value=first.value,
+                low=first.interval.low,
+                high=first.interval.high,
+                queries=first.sampled,
+            ),
+            ends=first.interval.shown,
+        ),
         blocks=[Table(columns, rows)],
         notes=_notes(corrected),
         rows=lambda: corrected.metrics,
@@ -341,28 +354,37 @@ def _notes(corrected: CorrectedScores) -> list[Note]:
     lines = [
         Note(
             "method",
-            f"People checked {checked:,} of "
-            f"{plural(corrected.queries, 'made question')}; {corrected.sampled:,} are "
-            "fit, and the corrected mean is theirs. It does not say how people would "
-            "have worded them.",
+            sentence(
+                "People checked {it.count} of {it.of:made question|made questions}; "
+                "{fit.count:is|are} fit, and the corrected mean is theirs. It does not say "
+                "how people would have worded them.",
+                it=Fact(about="count", count=checked, of=corrected.queries),
+                fit=Fact(about="count", count=corrected.sampled, text="fit"),
+            ),
         )
         if checked
         else Note(
             "method",
-            f"People judged {corrected.sampled:,} of "
-            f"{plural(corrected.queries, 'query', 'queries')}; the mean is corrected by "
-            f"what they found there. The {corrected.recorded.confidence:.0%} interval "
-            "counts the errors of the machine that they saw, and those that so small a "
-            "sample may lack.",
+            sentence(
+                "People judged {it.count} of {it.of:query|queries}; the mean is corrected "
+                "by what they found there. The {level.value:.0%} interval counts the "
+                "errors of the machine that they saw, and those that so small a sample may "
+                "lack.",
+                it=Fact(about="count", count=corrected.sampled, of=corrected.queries),
+                level=Fact(about="setting", value=corrected.recorded.confidence),
+            ),
         )
     ]
     if corrected.unjudged:
         lines.append(
             Note(
                 "unjudged",
-                f"{corrected.unjudged:.0%} of the results that count here were not among "
-                "those that people judged, as another run was drawn for; they count as "
-                "not relevant. Draw a sample of this run, too.",
+                sentence(
+                    "{it.value:.0%} of the results that count here were not among those "
+                    "that people judged, as another run was drawn for; they count as not "
+                    "relevant. Draw a sample of this run, too.",
+                    it=Fact(about="count", value=corrected.unjudged, text="unjudged"),
+                ),
             )
         )
     if corrected.skipped:

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from calipers.model.claim import Claim
 from calipers.model.evaluation import Evaluation
+from calipers.model.fact import named, sentence
 from calipers.model.result import HasRows, Plain, sentences_of
 from calipers.model.scores import Scores
 from calipers.questions.compare.result import Difference
@@ -161,14 +162,21 @@ class Alarm(Plain, HasRows):
         """The claims, most important first."""
         claims = [check.claim for check in self.checks]
         if self.missing is not None:
-            fact = f"No evaluation of {self.name} since {self.saved:%Y-%m-%d %H:%M} UTC."
+            fact = sentence(
+                "No evaluation of {name.text} since {when.text} UTC.",
+                name=named(self.name),
+                when=named(f"{self.saved:%Y-%m-%d %H:%M}"),
+            )
             further = "Run it again, or say how often it runs: --every 7d"
             # A loss that is still there matters more.
             claims.insert(int(self.raised), Claim("failed", fact, next=further))
         if self.unchecked:
             claims.append(Claim("no clear difference", self.unchecked))
         if not claims:
-            fact = f"{self.name} has one evaluation, and nothing to compare it with."
+            fact = sentence(
+                "{name.text} has one evaluation, and nothing to compare it with.",
+                name=named(self.name),
+            )
             claims.append(Claim("no clear difference", fact))
         return tuple(claims)
 

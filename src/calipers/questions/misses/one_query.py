@@ -14,6 +14,7 @@ from calipers.match.notes import likely_reason
 from calipers.match.pair import match_pair
 from calipers.measures.views import NEVER
 from calipers.model.document import Cell, Cells, Column, Document, Heads, Table
+from calipers.model.fact import Fact, named, sentence
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched
 from calipers.model.matching import Matching
@@ -25,7 +26,7 @@ from calipers.questions.inputs import below, read_pair
 from calipers.questions.misses.result import REASONS, Misses
 from calipers.questions.misses.rule import explain_misses
 from calipers.questions.misses.table import best_ranks
-from calipers.words import did_you_mean, first_results, plural
+from calipers.words import did_you_mean, first_results
 
 if TYPE_CHECKING:
     from calipers.questions.misses.settings import ExplainSettings
@@ -146,8 +147,11 @@ def explain_question(asked: str, settings: "ExplainSettings") -> Explanation:
     if truth is None:
         return whole
     if known is None:
-        said_so = "The ground truth does not have this question, so nothing is judged."
-        return replace(whole, notes=(said_so + _nearest(truth, asked),))
+        note = sentence(
+            "The ground truth does not have this question, so nothing is judged.{near.text}",
+            near=named(_nearest(truth, asked)),
+        )
+        return replace(whole, notes=(note,))
     policy = Policy(nothing_in_common="zero")
     matching = Matching(match=settings.match, policy=policy, map_ids=settings.map_ids)
     return _judged(whole, match_pair(known, found, matching), truth, settings.corpus)
@@ -274,21 +278,42 @@ def document(explanation: Explanation) -> Document:
 
 def _verdict(explanation: Explanation) -> str:
     """The outcome in one line."""
-    took = "" if explanation.latency_ms is None else f" ({explanation.latency_ms:.0f} ms)"
+    took = sentence("")
+    if explanation.latency_ms is not None:
+        time = Fact(about="count", value=explanation.latency_ms, text="ms")
+        took = sentence(" ({it.value:,} ms)", it=time)
     if not explanation.results:
-        return f"{explanation.retriever} returned nothing{took}."
+        return sentence(
+            "{who.text} returned nothing{took}.",
+            who=named(explanation.retriever),
+            took=took,
+        )
     if not explanation.targets:
         what = (
             "no answer exists"
             if explanation.id is not None
             else "nobody said what should be found"
         )
-        return f"{plural(len(explanation.results), 'result')}{took}; {what}."
+        return sentence(
+            "{it.count:result|results}{took}; {what}.",
+            it=Fact(about="count", count=len(explanation.results), text="results"),
+            took=took,
+            what=what,
+        )
     at = ", ".join(str(target.rank) for target in explanation.targets if target.found)
-    where = f" (rank {at})" if at else ""
-    return (
-        f"{explanation.found} of {plural(explanation.sought, 'target')} "
-        f"{'is' if explanation.found == 1 else 'are'} in the {first_results(explanation.k)}{where}."
+    size = Fact(
+        about="count", count=explanation.found, of=explanation.sought, k=explanation.k
+    )
+    first = first_results(explanation.k)
+    if explanation.sought == 1 and not explanation.found:
+        template = "Not found: the target is not in the {first}."
+        return sentence(template, first=first, it=size)
+    return sentence(
+        "{it.count} of {it.of:target|targets} {verb} in the {first}{where}.",
+        it=size,
+        verb="is" if explanation.found == 1 else "are",
+        first=first,
+        where=sentence(" (rank {at.text})", at=named(at)) if at else "",
     )
 
 

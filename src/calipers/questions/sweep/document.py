@@ -16,7 +16,7 @@ from calipers.model.document import (
     Table,
     of_claim,
 )
-from calipers.model.fact import Fact, sentence
+from calipers.model.fact import Fact, Sentence, named, sentence
 from calipers.present import charts
 from calipers.present.charts import Chart
 from calipers.questions.sweep.result import Sweep, SweepPoint, SweepValue
@@ -112,7 +112,8 @@ def notes(sweep: Sweep) -> Iterator[Note]:
             ),
         )
     if sweep.token_source:
-        yield Note("marks", SOURCES[sweep.token_source])
+        marks = SOURCES[sweep.token_source]
+        yield Note("marks", Sentence(marks, [named(marks)]))
     yield Note(
         "method", "Start from recall: what was not retrieved, no language model can use."
     )
