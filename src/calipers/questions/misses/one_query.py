@@ -280,8 +280,7 @@ def _verdict(explanation: Explanation) -> str:
     """The outcome in one line."""
     took = sentence("")
     if explanation.latency_ms is not None:
-        time = Fact(about="count", value=explanation.latency_ms, text="ms")
-        took = sentence(" ({it.value:,} ms)", it=time)
+        took = sentence(" ({it.text})", it=named(f"{explanation.latency_ms:.0f} ms"))
     if not explanation.results:
         return sentence(
             "{who.text} returned nothing{took}.",
