@@ -182,7 +182,7 @@ print(calipers.reach("examples/python_questions.json", deepest=2))
 
 def test_a_column_is_in_every_face_and_a_question_is_asked_and_printed(project, printed):
     assert run(project, "-c", COLUMN).strip() == printed["asked"].strip()
-    assert " are found at rank 1." in printed["asked"]
+    assert " queries find a target first." in printed["asked"]
 
 
 def test_contracts_and_references_hold_for_what_was_added(project):
