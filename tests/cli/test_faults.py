@@ -126,7 +126,8 @@ def test_a_baseline_that_is_cut_off_is_invalid_json(here: Path) -> None:
 @pytest.mark.parametrize("name", ["a/../../x", "a/..", "a//b", "a/./b"])
 @pytest.mark.usefixtures("here")
 def test_a_name_that_is_a_path_is_refused(name: str) -> None:
-    assert f"The name '{name}' cannot be used" in refused("eval", "evals.jsonl", "--save", name)
+    said = refused("eval", "evals.jsonl", "--save", name)
+    assert f"The name '{name}' cannot be used: between its slashes" in said
     assert calipers_command("eval", "evals.jsonl", "--save", "team/a..b").code == 0
 
 

@@ -11,7 +11,7 @@ import pytest
 from calipers import audit, evaluate
 from calipers.io import corpus as corpus_module
 from calipers.io.corpus import open_corpus
-from calipers.live.word_matching import word_matching
+from calipers.live.word_matching import WordIndex
 
 SCIFACT = Path(__file__).parents[3] / "shared" / "data" / "scifact"
 CORPUS = {
@@ -25,9 +25,9 @@ CORPUS = {
 
 def ask(*texts):
     queries = pl.DataFrame({"query": [f"q{i}" for i in range(len(texts))], "text": texts})
-    run, chunks = word_matching(queries, open_corpus(CORPUS))
-    assert chunks == len(CORPUS)
-    return run.frame
+    index = WordIndex.of(open_corpus(CORPUS), with_texts=True)
+    assert index.chunks.height == len(CORPUS)
+    return index.run(queries).frame
 
 
 def test_scores_are_those_of_the_formula():
@@ -85,7 +85,7 @@ def test_the_figure_is_that_of_bm25s():
     ids = list(corpus)
     theirs = dict(zip(truth, ([ids[place] for place in row] for row in places), strict=True))
     queries = pl.DataFrame({"query": list(truth), "text": [texts[query] for query in truth]})
-    ours, _ = word_matching(queries, open_corpus(corpus))
+    ours = WordIndex.of(open_corpus(corpus), with_texts=True).run(queries)
     means = [
         evaluate(ground_truth=truth, run=run, metrics="recall@5")["recall@5"].mean
         for run in (theirs, ours)

@@ -223,6 +223,13 @@ def test_a_measure_that_only_trec_eval_has_gets_no_other_quantity(name: str) -> 
     assert "Did you mean" not in str(caught.value)
 
 
+@pytest.mark.parametrize("name", ["iprec_at_recall_0.05", "iprec_at_recall_2", "iprec-at-recall_x"])
+def test_a_level_that_the_curve_does_not_have_names_those_it_has(name: str) -> None:
+    with pytest.raises(UnknownMetric, match="its eleven levels are iprec_at_recall") as caught:
+        parse(name)
+    assert "Did you mean" not in str(caught.value)
+
+
 def test_the_parts_of_a_score() -> None:
     [metric] = parse("score@5(recall=3,mrr@2=1)")
     assert [(str(part), weight) for part, weight in metric.with_rel(2).parts] == [

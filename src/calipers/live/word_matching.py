@@ -61,19 +61,25 @@ class WordIndex:
         postings = []
         names = []
         before = 0
+        terms: dict[str, int] = {}
         for batch in corpus.batches():
             words = words_of(batch["text"])
             sizes.append(np.bincount(words["owner"].to_numpy(), minlength=batch.height))
             counted = words.group_by("word", "owner").len("often")
             owner = pl.col("owner").cast(pl.Int32) + before
+            # Numbers take half the memory of words, and sort faster.
+            own = counted.select("word").unique()
+            numbers = [terms.setdefault(word, len(terms)) for word in own["word"]]
+            own = own.with_columns(term=pl.Series(numbers, dtype=pl.Int32))
+            numbered = counted.join(own, on="word")
             postings.append(
-                counted.select("word", owner, pl.col("often").cast(pl.UInt16))
+                numbered.select("term", owner, pl.col("often").cast(pl.UInt16))
             )
             names.append(batch.select(columns))
             before += batch.height
-        table = pl.concat(postings).sort("word", "owner")
-        known = table.select("word").unique(maintain_order=True)["word"]
-        holding = table["word"].rle().struct.field("len").to_numpy().astype(np.int64)
+        table = pl.concat(postings).sort("term", "owner")
+        postings.clear()
+        holding = np.bincount(table["term"].to_numpy(), minlength=len(terms))
         starts = np.concatenate([[0], np.cumsum(holding)]).astype(np.int64)
         length = np.concatenate(sizes)
         weights = np.log1p((before - holding + 0.5) / (holding + 0.5))
@@ -81,7 +87,6 @@ class WordIndex:
         often = table["often"].to_numpy()
         place = table["owner"].to_numpy()
         gains = np.repeat(weights, holding) * often / (often + delay[place])
-        terms = {word: number for number, word in enumerate(known.to_list())}
         return cls(terms, starts, place, gains, pl.concat(names))
 
     def best(self, words: Sequence[str], k: int) -> tuple[Ints, Floats]:
@@ -114,14 +119,6 @@ class WordIndex:
 
 
 NAME = "plain word matching"
-
-
-def word_matching(
-    queries: pl.DataFrame, corpus: Corpus, *, with_texts: bool = True
-) -> tuple[Run, int]:
-    """The first results of each query (query, text) by BM25, and how many chunks there are."""
-    index = WordIndex.of(corpus, with_texts=with_texts)
-    return index.run(queries), index.chunks.height
 
 
 Search = Callable[[str, int], list[dict[str, object]]]

@@ -269,6 +269,11 @@ def _definition(word: str) -> tuple[Definition, str | None]:
             f"{word!r} is a measure of trec_eval that Calipers does not have. "
             "`calipers metrics --all` lists those it has."
         )
+    if whole.startswith("iprec_at_recall_"):
+        raise UnknownMetric(
+            f"{word!r} is no level of the curve; its eleven levels are iprec_at_recall_0.00, "
+            "_0.10 and so on to _1.00, and iprec_at_recall is all of them."
+        )
     known = [*definitions(), *aliases()]
     raise UnknownMetric(
         f"There is no metric called {word!r}.{did_you_mean([*cutoff_of][-1], known)} "

@@ -68,12 +68,16 @@ def check_name(name: str) -> str:
 digits, dots, dashes, underscores and slashes, beginning with a letter or a digit, 100 characters \
 at most.
     """
-    is_name = isinstance(name, str) and _NAME.fullmatch(name) is not None
-    # What reads like a path must not lead anywhere.
-    if not is_name or not {"", ".", ".."}.isdisjoint(name.split("/")):
-        shown = str(name)[:LONGEST_NAME]
+    shown = str(name)[:LONGEST_NAME]
+    if not isinstance(name, str) or _NAME.fullmatch(name) is None:
         raise InvalidInput(
             f"The name {shown!r} cannot be used; a name is made of {NAME_FORM}."
+        )
+    # What reads like a path must not lead anywhere.
+    if not {"", ".", ".."}.isdisjoint(name.split("/")):
+        raise InvalidInput(
+            f"The name {shown!r} cannot be used: between its slashes stands nothing, a dot or "
+            "two dots, as in a path; write it as team/nightly."
         )
     return name
 

@@ -18,6 +18,9 @@ from calipers.io.documents.parts import Link, Section, slug
 LONGEST_CHUNK = 1_500
 """Sections that are longer, in characters, are cut between paragraphs."""
 
+SHORT = 50_000
+"""Characters up to which lines are counted anew; an index of the lines would stay in memory."""
+
 
 @dataclass(frozen=True)
 class TextDocument:
@@ -41,7 +44,9 @@ class TextDocument:
         In a PDF the page of its heading.
         """
         known = self.section_at(at).line if self.kind in ("html", "pdf") else 0
-        return known or bisect_right(self._lines, at) + 1
+        if known or len(self.text) < SHORT:
+            return known or self.text.count("\n", 0, at) + 1
+        return bisect_right(self._lines, at) + 1
 
     def section_at(self, at: int) -> Section:
         """The section that holds a character."""
@@ -152,6 +157,11 @@ def lines_of(text: str) -> Iterator[tuple[int, str, bool]]:
     at = 0
     fence = ""
     front = _FRONT.match(text)
+    if front is None and "```" not in text and "~~~" not in text:
+        for line in text.split("\n"):  # most documents: nothing to look for in a line
+            yield at, line, False
+            at += len(line) + 1
+        return
     for line in text.split("\n"):
         found = _FENCE.match(line)
         inside = bool(fence) or bool(front and at < front.end())
@@ -175,10 +185,11 @@ def _markdown(text: str) -> Iterator[Section]:
         raw = None
         start = at
         level = 0
-        if not is_code and (found := _ATX.match(line)):
+        first = line.lstrip()[:1]
+        if not is_code and first == "#" and (found := _ATX.match(line)):
             raw = found[1] or ""
             level = len(line.lstrip()) - len(line.lstrip().lstrip("#"))
-        elif not is_code and before is not None and _SETEXT.match(line):
+        elif not is_code and before is not None and first in "=-" and _SETEXT.match(line):
             start, raw = before
             level = 1 if "=" in line else 2
         if raw is not None:
@@ -232,9 +243,11 @@ _DEFINED = re.compile(r"^ {0,3}\[([^\]]+)\]:\s*<?(\S+?)>?(?:\s+.*)?$", re.MULTIL
 
 
 def _markdown_links(text: str) -> Iterator[Link]:
-    where = {found[1].lower(): found[2] for found in _DEFINED.finditer(text)}
-    for found in _LINKED.finditer(text):
+    for found in _LINKED.finditer(text) if "](" in text else ():
         yield Link(found.start(), found.end(), without_markup(found[1]), found[2])
+    if "]:" not in text:
+        return
+    where = {found[1].lower(): found[2] for found in _DEFINED.finditer(text)}
     for found in _REFERENCED.finditer(text):
         if href := where.get((found[2] or found[1]).lower()):
             yield Link(found.start(), found.end(), without_markup(found[1]), href)

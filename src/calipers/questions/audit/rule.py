@@ -18,7 +18,7 @@ from calipers.checks.ground_truth import asked
 from calipers.engines.scoring import compute
 from calipers.errors import CalipersError
 from calipers.io.corpus import Corpus
-from calipers.live.word_matching import word_matching
+from calipers.live.word_matching import WordIndex
 from calipers.match.choose import as_quotes
 from calipers.match.pair import match_pair
 from calipers.measures import parse
@@ -65,10 +65,11 @@ def audit(
     *,
     real: list[str] | None = None,
     match: str | None = None,
+    index: WordIndex | None = None,
 ) -> Health:
     """Return every problem of a ground truth, by itself and against a corpus.
 
-    ``real``: questions to compare with.
+    ``real``: questions to compare with. ``index``: that of the corpus, with texts, if it is there.
     """
     texts = asked(truth)
     known = _Known(list(truth.notes))
@@ -79,7 +80,7 @@ def audit(
     ):
         truth = as_quotes(truth)
     if corpus is not None:
-        _match_words(truth, texts, corpus, match, known)
+        _match_words(truth, texts, corpus, match, known, index)
     ground_truth.check_spans(truth)
     alike, different = ground_truth.near_duplicates(truth)
     found = [*(check(truth) for check in CHECKS), alike, *known.findings, _too_few(truth)]
@@ -152,6 +153,7 @@ def _match_words(
     corpus: Corpus,
     match: str | None,
     known: _Known,
+    index: WordIndex | None,
 ) -> None:
     """Measure what plain word matching and chance find."""
     if not texts:
@@ -166,7 +168,10 @@ def _match_words(
         truth.kinds == {"item"} and not truth.targets["item"].str.contains(r"\s").any()
     )
     by_id = match is None or parse_matching(match).kind == "id"
-    run, chunks = word_matching(wanted, corpus, with_texts=not (plain and by_id))
+    if index is None:
+        index = WordIndex.of(corpus, with_texts=not (plain and by_id))
+    run = index.run(wanted)
+    chunks = index.chunks.height
     try:
         pair = match_pair(truth, run, Matching(match=match))
     except CalipersError as error:

@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from typing import TypeVar
 
@@ -88,11 +89,17 @@ def content_words(text: str, language: str = USUAL) -> list[str]:
     >>> content_words("如何安装 Flask", "zh")
     ['如何', '何安', '安装', 'flask']
     """
+    return [*_content_words(text, language)]
+
+
+@lru_cache(maxsize=2_000)
+def _content_words(text: str, language: str) -> tuple[str, ...]:
+    """The words of a text; kept, as several rules ask them of one heading."""
     stop = languages()[language].stop
     words = _WORD.findall(text.lower())
     if not text.isascii() and UNSPACED.search(text):
         words = [part for word in words for part in _parts(word)]
-    return [word for word in words if word not in stop]
+    return tuple(word for word in words if word not in stop)
 
 
 def _parts(word: str) -> list[str]:
@@ -216,13 +223,6 @@ def blocks(document: TextDocument, start: int, end: int) -> Iterator[Paragraph]:
             yield Paragraph(start + begin, text[begin:at].strip(), is_prose)
         begin = -1
         is_prose = True
-
-
-def paragraphs(document: TextDocument, start: int, end: int) -> Iterator[tuple[int, str]]:
-    """Yield the paragraphs of prose in a part of a document, each with its place in the text."""
-    for block in blocks(document, start, end):
-        if block.is_prose and block.is_long:
-            yield block.at, block.text
 
 
 _BLOCK = re.compile(

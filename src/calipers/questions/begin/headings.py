@@ -6,6 +6,7 @@ alone, or that several sections answer, is joined with the title of its page.
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from calipers.io.documents.parts import Section
 from calipers.io.documents.sections import TextDocument
@@ -115,6 +116,7 @@ def _contexts(
         yield library.title
 
 
+@lru_cache(maxsize=1_000)
 def plain_heading(heading: str) -> str:
     """A heading without its number and the signs around it.
 
@@ -136,6 +138,7 @@ def is_log(name: str) -> bool:
     )
 
 
+@lru_cache(maxsize=1_000)
 def why_no_question(heading: str, language: str = "en") -> str:
     """Why a heading asks nothing; empty if it may.
 

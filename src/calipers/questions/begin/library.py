@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 from calipers.io.documents.parts import Section
 from calipers.io.documents.sections import TextDocument
@@ -84,9 +85,5 @@ class Library:
         wanted = frozenset(words)
         every, holders = self._sections
         rarest = min((holders.get(word, []) for word in wanted), key=len, default=[])
-        count = 0
-        for at in rarest:
-            count += wanted <= every[at]
-            if count >= most:
-                break
-        return count
+        holding = filter(wanted.issubset, map(every.__getitem__, rarest))
+        return sum(1 for _ in islice(holding, most))

@@ -16,11 +16,11 @@ from calipers.io.documents.parts import Link, Section
 from calipers.io.documents.sections import TextDocument, without_markup
 from calipers.questions.begin.candidates import (
     Candidate,
+    blocks,
     content_words,
     first_words,
     how_many_words,
     needs_context,
-    paragraphs,
     sentences,
 )
 from calipers.questions.begin.headings import is_log
@@ -205,11 +205,14 @@ def from_links(library: Library) -> Iterator[Candidate]:
             continue
         links = sorted(here.links, key=lambda link: link.start)
         starts = [link.start for link in links]
-        for at, paragraph in paragraphs(here, 0, len(here.text)):
-            first = bisect_left(starts, at)
-            last = bisect_left(starts, at + len(paragraph))
+        for block in blocks(here, 0, len(here.text)):
+            first = bisect_left(starts, block.at)
+            last = bisect_left(starts, block.at + len(block.text))
+            # Most paragraphs have no link: whether they are long is not asked.
+            if first == last or not (block.is_prose and block.is_long):
+                continue
             for link in links[first:last]:
-                question = known.question(link, at, paragraph, here)
+                question = known.question(link, block.at, block.text, here)
                 if question is not None:
                     yield question
 

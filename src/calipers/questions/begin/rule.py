@@ -18,6 +18,7 @@ from calipers.io.load import load_ground_truth
 from calipers.live.word_matching import WordIndex
 from calipers.match.pair import match_pair
 from calipers.measures import parse
+from calipers.model.arrays import Floats
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import MACHINE
 from calipers.questions.audit import rule as audit
@@ -59,17 +60,22 @@ def make(
     sources = _checked_sources(settings.sources)
     passed: PassedOver = {}
     documents = read_documents(where, passed, settings.progress)
-    texts = [normalise(document.text) for document in documents]
     account: Counter[str] = Counter()
     rejected: list[Rejected] = []
     by_source: dict[str, list[Candidate]] = {}
     if settings.endpoint is not None:
+        texts = [normalise(document.text) for document in documents]
         kept, rejected = written(documents, texts, settings)
+        del texts
         by_source[kept[0].source] = kept
         account.update(refusal.reason for refusal in rejected)
         sources = sources or []
     by_source |= _by_source(Library(documents), where, sources, account)
-    drawn = _drawn(by_source, texts, settings.questions, settings.seed, account)
+    everything = "\0".join(normalise(document.text) for document in documents)
+    drawn = _drawn(by_source, everything, settings.questions, settings.seed, account)
+    names = [*by_source]
+    # What was not drawn is not needed any more; the index takes its memory.
+    del everything, by_source
     if not drawn:
         raise InvalidInput(
             f"No question could be made: none of the {len(documents):,} documents in "
@@ -81,18 +87,19 @@ def make(
     corpus = corpus_of(documents, str(where))
     truth = load_ground_truth([*records])
     k = settings.k or DEPTH
-    in_first, at_top, chunks = _measured(truth, corpus, k)
+    index = WordIndex.of(corpus, with_texts=True)
+    in_first, at_top = _measured(truth, index, k)
     defined = in_first[~np.isnan(in_first)]
     return FirstQuestions(
         folder=str(folder),
         documents=len(documents),
-        chunks=chunks,
+        chunks=index.chunks.height,
         records=records,
         k=k,
-        sources=tuple(_counted(drawn, by_source, in_first, at_top)),
+        sources=tuple(_counted(drawn, names, in_first, at_top)),
         recall=exact_mean(defined),
         interval=mean_interval(defined, 0.95),
-        audit=_audited(truth, corpus),
+        audit=_audited(truth, corpus, index),
         rejected=tuple(rejected),
         considered=len(drawn) + account.total(),
         dropped=tuple(LeftOut(reason, count) for reason, count in account.most_common()),
@@ -163,7 +170,7 @@ def _unique(candidates: Iterable[Candidate], account: Counter[str]) -> list[Cand
 
 def _drawn(
     made: dict[str, list[Candidate]],
-    texts: Sequence[str],
+    everything: str,
     most: int,
     seed: int,
     dropped: Counter[str],
@@ -189,7 +196,9 @@ def _drawn(
             dropped["fit, and not drawn"] += 1
         elif candidate.question.lower() in drawn:
             dropped[TWICE] += 1
-        elif not all(_stands_once(normalise(quote), texts) for quote in candidate.quotes):
+        elif not all(
+            _stands_once(normalise(quote), everything) for quote in candidate.quotes
+        ):
             dropped["the target stands in several places"] += 1
         else:
             drawn[candidate.question.lower()] = candidate
@@ -204,14 +213,10 @@ def _drawn(
     )
 
 
-def _stands_once(quote: str, texts: Sequence[str]) -> bool:
-    seen = 0
-    for text in texts:
-        if quote in text:
-            seen += 1 + (text.find(quote, text.index(quote) + 1) >= 0)
-        if seen > 1:
-            return False
-    return seen == 1
+def _stands_once(quote: str, everything: str) -> bool:
+    """Whether a quote stands in one place of all the documents together."""
+    first = everything.find(quote)
+    return first >= 0 and everything.find(quote, first + 1) < 0
 
 
 def _record(candidate: Candidate) -> dict[str, Any]:
@@ -232,21 +237,24 @@ def _record(candidate: Candidate) -> dict[str, Any]:
     }
 
 
-def _measured(truth: GroundTruth, corpus: Corpus, k: int) -> tuple[Any, Any, int]:
-    """Recall in the first k results and at the top, of each question, and how many chunks."""
-    index = WordIndex.of(corpus, with_texts=True)
+def _measured(truth: GroundTruth, index: WordIndex, k: int) -> tuple[Floats, Floats]:
+    """Recall in the first k results and at the top, of each question."""
     # Beyond the depth: what is excluded makes room.
     run = index.run(truth.queries.select("query", "text"), 2 * k)
     pair = match_pair(truth, run)
     values = [
         compute(pair.matches, parse(f"recall@{at}"), pair.policy)[:, 0] for at in (k, 1)
     ]
-    return values[0], values[1], index.chunks.height
+    return values[0], values[1]
 
 
 def _counted(
-    drawn: Sequence[Candidate], sources: Iterable[str], in_first: Any, at_top: Any
+    drawn: Sequence[Candidate],
+    sources: Iterable[str],
+    in_first: Floats,
+    at_top: Floats,
 ) -> Iterator[SourceCount]:
+    """Yield what each source gave: questions, documents, and how many word matching finds."""
     defined = ~np.isnan(in_first)
     for name in sources:
         mine = np.array([candidate.source == name for candidate in drawn])
@@ -260,9 +268,9 @@ def _counted(
             yield SourceCount(name, int(mine.sum()), len(documents), *shares)
 
 
-def _audited(truth: GroundTruth, corpus: Corpus) -> dict[str, Any]:
+def _audited(truth: GroundTruth, corpus: Corpus, index: WordIndex) -> dict[str, Any]:
     """What an audit counts of the new set."""
-    health = audit.audit(truth, corpus=corpus)
+    health = audit.audit(truth, corpus=corpus, index=index)
     counts = {finding.kind.name: finding.count for finding in health.findings}
     different = health.facts["different_queries"]
     return {
