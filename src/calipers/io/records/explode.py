@@ -270,7 +270,8 @@ def _target_columns(targets: _Lists) -> Columns:
 
 def _item_of_page(target: JsonTarget, at: At, part: str) -> str | None:
     """The id of the page of a target, if nothing else names the target."""
-    if target.quote is not None or target.start is not None:
+    is_span = target.start is not None and target.document is not None
+    if target.quote is not None or is_span:
         return None
     return page_id(target.document, target.page, at(), part)
 
@@ -368,10 +369,10 @@ class ExplodedRecords:
                 self._tags.append((number, record.tags))
         columns = dict(zip(_QUERY_SCHEMA, zip(*rows, strict=True), strict=True))
         self._queries.append(frame_of_columns(columns, _QUERY_SCHEMA))
+        self._add_targets(targets)
         self._results.add(_result_frame(results))
         for stage, lists in stages.items():
             self._stages[stage].add(_result_frame(lists))
-        self._add_targets(targets)
 
     def _note_parts(self, record: JsonRecord) -> None:
         """Note which parts a record has."""
