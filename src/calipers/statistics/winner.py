@@ -89,12 +89,17 @@ def winner_gain(
     # is left. Sums are taken in sorted order, so that not even their last digits depend
     # on it.
     by_value = np.sort(sums, axis=0)
+    totals = by_value.sum(axis=0)
+    # In place: with many queries each copy of the table is much of the memory.
+    squares = np.square(by_value, out=by_value).sum(axis=0)
+    del by_value
     alike = np.round(sums.T @ sums.mean(axis=1), 9)
-    columns = np.lexsort((alike, (by_value**2).sum(axis=0), by_value.sum(axis=0)))
+    columns = np.lexsort((alike, squares, totals))
     mixed = (sums[:, columns] * np.random.default_rng(0).random(settings)).sum(axis=1)
     rows = np.lexsort((sizes, mixed))
     place = np.argsort(rows)
     sums = sums[rows]
+    del complete
     sizes = sizes[rows]
     means = sums.sum(axis=0) / sizes.sum()
     winner = int(

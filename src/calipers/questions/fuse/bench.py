@@ -1,6 +1,6 @@
 """The lanes beside the ground truth: what each way to fuse them is worth."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,8 +10,9 @@ from calipers.match.pair import match_again
 from calipers.measures import Metric
 from calipers.model.arrays import Floats, Ints
 from calipers.model.matched import Matched, Matches
+from calipers.model.run import Run
 from calipers.questions.fuse.fuser import Fuser, first_of, ranks_of
-from calipers.questions.fuse.lanes import Lanes
+from calipers.questions.fuse.lanes import CandidateBlock, Lanes
 from calipers.questions.fuse.ways import Way
 from calipers.statistics.clusters import exact_mean
 
@@ -33,7 +34,7 @@ class Bench:
         first = next(iter(pairs.values()))
         asked = first.ground_truth.queries["query"]
         lanes = Lanes.of({name: pair.as_read[1] for name, pair in pairs.items()}, asked)
-        run = lanes.run_of(np.arange(lanes.rows.height))
+        run = lanes.run_of(lanes.as_merged)
         return cls(lanes, match_again(first, run), tuple(metrics), k)
 
     def values(self, ways: Sequence[Way], depths: Sequence[int | None] = ()) -> Floats:
@@ -47,14 +48,15 @@ class Bench:
 
     def matches(
         self, ways: Sequence[Way], depths: Sequence[int | None] = (), k: int | None = None
-    ) -> list[Matches]:
-        """The matches of each setting, at least those in its first k results."""
+    ) -> Iterator[Matches]:
+        """Yield the matches of each setting, at least those in its first k results."""
         known = self.pair.matches
         if self.pair.recorded.match != "id" or known.leaked is not None:
             # A quote may be split over several results, so edges depend on what stands
             # beside.
-            every = (self.lanes.run_of(self.ranking(way, k, depths)[0]) for way in ways)
-            return [match_again(self.pair, run).matches for run in every]
+            for way in ways:
+                yield match_again(self.pair, self.run(way, k, depths)).matches
+            return
         ranks = np.zeros((len(ways), known.edge_query.size), dtype=np.int64)
         for block in self.lanes.blocks():
             ends = [block.first, block.first + len(block.there)]
@@ -64,20 +66,39 @@ class Bench:
             fuser = Fuser(block, depths)
             for at, way in enumerate(ways):
                 ranks[at, edges] = ranks_of(fuser(way), row, column)
-        return [at_ranks(known, rank) for rank in ranks]
+        for rank in ranks:
+            yield at_ranks(known, rank)
 
     def ranking(
         self, way: Way, k: int | None, depths: Sequence[int | None] = ()
     ) -> tuple[Ints, Floats]:
         """The rows of the first k candidates of each query under a setting, and their scores."""
+        ranked = [self._ranked(block, way, k, depths) for block in self.lanes.blocks()]
+        rows, scores = zip(*ranked, strict=True)
+        return np.concatenate(rows), np.concatenate(scores)
+
+    def _ranked(
+        self, block: CandidateBlock, way: Way, k: int | None, depths: Sequence[int | None]
+    ) -> tuple[Ints, Floats]:
+        """The same for one block."""
         rows = []
         scores = []
-        for block in self.lanes.blocks():
-            fused = Fuser(block, depths)(way)
-            for at, order in enumerate(first_of(fused, k)):
-                rows.append(self.lanes.start[block.first + at] + order)
-                scores.append(fused[at, order])
+        fused = Fuser(block, depths)(way)
+        for at, order in enumerate(first_of(fused, k)):
+            rows.append(self.lanes.start[block.first + at] + order)
+            scores.append(fused[at, order])
         return np.concatenate(rows), np.concatenate(scores)
+
+    def run(
+        self, way: Way, k: int | None = None, depths: Sequence[int | None] = ()
+    ) -> Run:
+        """The run of a setting; it is fused anew, block by block, whenever it is read."""
+
+        def fused() -> Iterator[tuple[Ints, Floats]]:
+            for block in self.lanes.blocks():
+                yield self._ranked(block, way, k, depths)
+
+        return self.lanes.run_of(fused)
 
     def measured(self, matches: Matches) -> dict[str, float]:
         """The mean of each metric over matches."""

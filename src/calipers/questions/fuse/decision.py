@@ -142,7 +142,8 @@ def decide(
 
     ``lane_in_use`` is the lane that this is, if it is one: the others are compared with it.
     """
-    values = values * np.array([metric.turn for metric in metrics])
+    turns = np.array([metric.turn for metric in metrics])
+    values = values if (turns == 1).all() else values * turns
     gains = _winner_gains(values, clusters, confidence)
     if 0 not in gains:
         raise InvalidInput(

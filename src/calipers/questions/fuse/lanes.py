@@ -1,12 +1,13 @@
 """The recorded results of several lanes, side by side."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Ints
@@ -20,6 +21,9 @@ FEW_RESULTS = 20
 """So few results may share nothing by chance."""
 RARE = 0.05
 """The share of steps against the direction that a list of distances may have."""
+
+Ranks: TypeAlias = NDArray[np.int32]
+"""Half the memory of other whole numbers: there is one for each candidate and lane."""
 
 ScoreOrder = Literal["scores", "distances", "unrelated", "none"]
 """What the scores of a lane are: they fall down its lists, they rise (distances, which
@@ -53,7 +57,7 @@ class Lanes:
     rows: pl.DataFrame
     """One row per candidate: number (of the query), item, and its other columns; the
     candidates of a query are consecutive."""
-    rank: Ints
+    rank: Ranks
     """candidate × lane; 0 if the lane did not return it."""
     score: Floats
     """The same; NaN where there is none."""
@@ -65,12 +69,11 @@ class Lanes:
     @classmethod
     def of(cls, runs: Mapping[str, Run], asked: pl.Series) -> "Lanes":
         """Collect the lanes of some runs for the queries asked, in their order."""
-        listed = [_listed(run, asked) for run in runs.values()]
-        scores = tuple(score_order(part) for part in listed)
-        parts = [
-            part.with_columns(-pl.col("score")) if order == "distances" else part
-            for part, order in zip(listed, scores, strict=True)
-        ]
+        parts = [_listed(run, asked) for run in runs.values()]
+        scores = tuple(score_order(part) for part in parts)
+        for lane, order in enumerate(scores):
+            if order == "distances":
+                parts[lane] = parts[lane].with_columns(-pl.col("score"))
         bounds = range(0, len(asked) + QUERIES_AT_ONCE, QUERIES_AT_ONCE)
         cuts = [np.searchsorted(part["number"].to_numpy(), bounds) for part in parts]
         blocks = [
@@ -148,27 +151,49 @@ class Lanes:
                 score[lane][there] = self.score[start[0] : start[-1], lane]
             yield CandidateBlock(first, there, rank, score)
 
-    def run_of(self, rows: Ints, scores: Floats | None = None) -> Run:
-        """Some candidates as a run, in the given order; those of a query must be consecutive."""
+    def as_merged(self) -> Iterator[tuple[Ints, None]]:
+        """Yield all candidates in their order, in blocks of queries."""
+        for first in range(0, len(self.queries), QUERIES_AT_ONCE):
+            ends = self.start[first : first + QUERIES_AT_ONCE + 1]
+            yield np.arange(ends[0], ends[-1]), None
+
+    def run_of(self, blocks: Callable[[], Iterator[tuple[Ints, Floats | None]]]) -> Run:
+        """A run of some candidates, in the given order; those of a query are consecutive.
+
+        ``blocks`` yields rows and scores, and is asked again whenever the run is read: a
+        second table of all candidates would take as much memory as they do.
+        """
+        asked = pl.DataFrame({"query": self.queries}, {"query": pl.String})
+
+        def scan() -> Iterator[pl.DataFrame]:
+            for rows, scores in blocks():
+                yield self._results(asked["query"], rows, scores)
+
+        return Run(scan, "rank", "input", queries=asked, stays=True, is_grouped=True)
+
+    def _results(
+        self, names: pl.Series, rows: Ints, scores: Floats | None
+    ) -> pl.DataFrame:
+        """Some candidates as results."""
         chosen = self.rows[rows]
-        names = pl.Series("query", self.queries, pl.String)[chosen["number"]]
         ranks = (pl.int_range(pl.len()).over("number") + 1).alias("rank")
-        frame = chosen.select(names, ranks, pl.exclude("number"))
+        query = names.gather(chosen["number"]).alias("query")
+        frame = chosen.select(query, ranks, pl.exclude("number"))
         if scores is not None:
             frame = frame.with_columns(pl.Series("score", scores))
-        asked = pl.DataFrame({"query": self.queries}, {"query": pl.String})
-        return Run.from_frame(frame, order="rank", queries=asked)
+        columns = [name for name in RUN_SCHEMA if name in frame.columns]
+        return frame.select(pl.col(name).cast(RUN_SCHEMA[name]) for name in columns)
 
 
-def _merged(parts: list[pl.DataFrame]) -> tuple[pl.DataFrame, Ints, Floats]:
+def _merged(parts: list[pl.DataFrame]) -> tuple[pl.DataFrame, Ranks, Floats]:
     """The candidates of some queries, with their rank and score in each lane."""
     rows = (
         pl.concat(parts, how="diagonal")
         .sort("number", "rank", maintain_order=True)
         .unique(["number", "item"], keep="first", maintain_order=True)
-        .drop("query", "rank", "score", strict=False)
+        .drop("rank", "score", strict=False)
     )
-    rank = np.zeros((rows.height, len(parts)), dtype=np.int64)
+    rank = np.zeros((rows.height, len(parts)), dtype=np.int32)
     score = np.full((rows.height, len(parts)), np.nan)
     key = rows.select("number", "item").with_row_index("row")
     for lane, part in enumerate(parts):
@@ -185,7 +210,7 @@ def _listed(run: Run, asked: pl.Series) -> pl.DataFrame:
 
     The text stands in for a missing id.
     """
-    frame = run.frame
+    frame = run.first(None)
     if "item" not in frame.columns:
         frame = frame.with_columns(pl.lit(None, pl.String).alias("item"))
     if "text" in frame.columns:
@@ -200,6 +225,7 @@ def _listed(run: Run, asked: pl.Series) -> pl.DataFrame:
         .unique(["number", "item"], keep="first", maintain_order=True)
         .with_columns((pl.int_range(pl.len()).over("number") + 1).alias("rank"))
         .sort("number", maintain_order=True)
+        .drop("query")
     )
 
 

@@ -181,9 +181,7 @@ def _answer(
         tokens=_tokens(bench, way),
         snippets=snippets(advised),
         noticed=tuple(_noticed(bench.lanes, idle, decision.claim)),
-        run=usual.run
-        if keeps_run and usual.run is not None
-        else bench.lanes.run_of(*bench.ranking(way, None)),
+        run=usual.run if keeps_run and usual.run is not None else bench.run(way),
     )
 
 
