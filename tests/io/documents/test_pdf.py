@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import calipers
+from calipers.io.documents.pdf import Line, _by_type
 from calipers.io.documents.walk import read_documents
 
 pytest.importorskip("pypdf", reason="pypdf is not installed: pip install pypdf")
@@ -71,6 +72,28 @@ def test_headings_come_from_the_outline_or_the_size_of_their_type(tmp_path, outl
     found = calipers.first_questions(tmp_path)
     assert [record["query"].rpartition(": ")[2] for record in found.records] == list(LINES)
     assert found.recall == 1.0
+
+
+def lines(*texts: str) -> list[Line]:
+    """Lines of a page; those between stars are bold."""
+    return [Line(text.strip("*"), 10.0, text.startswith("*")) for text in texts]
+
+
+LONG = "The client waits for a while and then tries the same call again, as was asked."
+
+
+@pytest.mark.parametrize(
+    ("page", "headings"),
+    [
+        (lines(LONG, "*Retry a request*", LONG), ["Retry a request"]),
+        (lines(LONG, "*Security Payload*", "protects what is sent over the network."), []),
+        (lines("What is sent is protected by the", "*Security Payload*", LONG), []),
+        (lines(LONG, "*The directories that are used are*", LONG), []),
+        (lines(LONG, "*Payload*", LONG), []),
+    ],
+)
+def test_bold_words_inside_a_sentence_are_no_heading(page, headings):
+    assert [head[-1] for head in _by_type([page])] == headings
 
 
 def test_a_pdf_without_an_outline_in_one_type_gives_its_text_and_no_heading(tmp_path):

@@ -86,6 +86,10 @@ def read(kind, text):
     ("kind", "text", "expected"),
     [
         ("markdown", MARKDOWN, ["", "Guide", "Limits", "Retry a request"]),
+        ("markdown", "# 主题 :id=themes\n## Setup {docsify-ignore}\n", ["主题", "Setup"]),
+        ("markdown", "# Run :id=run :class=x\n## Stop {: .no_toc}\n", ["Run", "Stop"]),
+        ("markdown", "# Ratio 1:2\n## Ask <!-- {docsify-ignore} -->\n", ["Ratio 1:2", "Ask"]),
+        ("rst", "|img_32| Filters\n================\n", ["Filters"]),
         ("rst", RST, ["", "Guide", "Limits", "Retry"]),
         ("html", HTML, ["", "Guide", "Limits", "Why ten?"]),
         ("notebook", NOTEBOOK, ["Guide"]),

@@ -46,6 +46,28 @@ def test_docstrings_ask_for_the_code_below_them():
 
 
 @pytest.mark.parametrize(
+    "folder", ["_ext/php", "vendor", "pkg/_vendor", "third_party", "externals", "downstream"]
+)
+def test_packages_of_others_are_not_asked(folder):
+    assert not [*from_docstrings(Library([as_document(f"{folder}/a.py", "python", CODE)]))]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Description of an object on the global level of all namespaces.",
+        "Return the text for the index entry of the object.",
+        "uv-venv: create environments and install the editable packages.",
+    ],
+)
+def test_a_docstring_that_speaks_of_its_class_is_not_asked(sentence):
+    before = "Return how long to wait before the next attempt is made."
+    assert before in CODE
+    code = CODE.replace(before, sentence)
+    assert not [*from_docstrings(Library([as_document("a.py", "python", code)]))]
+
+
+@pytest.mark.parametrize(
     ("subject", "question"),
     [
         ("fix(client): Retry when the proxy closes a connection (#123)",

@@ -253,3 +253,35 @@ def test_questions_of_a_model_are_said_to_be_those_of_a_model():
     assert "A smoke test: a model wrote these questions" in str(calipers.evaluate(rows))
     rows = [{**row, "tags": {"source": "headings"}} for row in rows]
     assert "smoke" not in str(calipers.evaluate(rows))
+
+
+def test_an_encoding_that_was_guessed_is_named_on_the_first_screen(tmp_path):
+    text = f"# Für Änderungen grüßt die Größe\n\n{'Wie süß die Größe für Änderungen grüßt. ' * 3}\n"
+    (tmp_path / "alt.md").write_bytes(text.encode("cp1252"))
+    (tmp_path / "neu.md").write_text(
+        "# Eine Krankmeldung abgeben\n\n" + "Wer krank ist, ruft an. " * 4
+    )
+    printed = str(calipers.first_questions(tmp_path))
+    assert "Not UTF-8, so the encoding is a guess: Windows-1252 (1, as alt.md)." in printed
+    (tmp_path / "alt.md").unlink()
+    assert "guess" not in str(calipers.first_questions(tmp_path))
+
+
+def test_every_number_of_the_first_screen_is_a_fact(tmp_path):
+    for number in range(12):
+        heading = f"# Retry the call of client {'abcdefghijkl'[number]}"
+        below = f"{'It waits and calls again. ' * 5}{number}."
+        (tmp_path / f"a{number}.md").write_text(f"{heading}\n\n{below}\n")
+    found = calipers.first_questions(tmp_path)
+    kept = {one["text"]: one["facts"] for one in found.to_dict()["sentences"]}
+    first = found.document().sentence
+    [fact] = kept[str(first)]
+    assert fact["queries"] == found.questions
+    assert (fact["metric"], fact["value"]) == ("recall@10", found.recall)
+    assert (fact["low"], fact["high"]) == (found.interval.low, found.interval.high)
+    [audit] = [facts for text, facts in kept.items() if text.startswith("Audit:")]
+    assert [one["count"] for one in audit if one["about"] == "count"] == [
+        found.audit["copied"],
+        found.audit["near_identical"],
+        found.audit["ambiguous"],
+    ]

@@ -54,10 +54,28 @@ def test_headings_are_asked_as_they_stand_and_answered_by_the_text_below():
         "Why so?",
         "Every metric",
         "How far to trust it",
+        "Welcome to the client!",
+        "Willkommen zu MetaModels!",
+        "欢迎使用客户端",
+        "GNU Free Documentation License",
+        "Revision History",
     ],
 )
 def test_headings_that_say_nothing_are_left_out(heading):
     assert not fit(from_headings(documents(a_md=f"# {heading}\n\n{PROSE}\n")))
+
+
+def test_filler_text_answers_nothing():
+    (one,) = from_headings(documents(a_md=f"# Retry a request\n\nLorem ipsum dolor. {PROSE}\n"))
+    assert one.unfit == "filler text"
+
+
+def test_a_paragraph_of_a_page_that_only_leads_elsewhere_is_no_answer():
+    words = 'For the rules of a retry see the <a href="b">guide of retries</a>'
+    page = f"<h1>Retry a failed request</h1><p>{words}</p>"
+    assert not asked(from_headings(documents(a_html=page)))
+    without = page.replace("see the", "mind the")
+    assert len(asked(from_headings(documents(a_html=without)))) == 1
 
 
 def test_no_heading_of_a_log_or_without_prose():

@@ -222,7 +222,10 @@ def _by_type(pages: list[list[Line]]) -> list[Head]:
         while at < len(lines):
             line = lines[at]
             end = at + 1
-            if _is_heading(line, body, body_bold):
+            larger_type = line.size > LARGER * body
+            if _is_heading(line, body, body_bold) and (
+                larger_type or not _inside_sentence(lines, at)
+            ):
                 while end < len(lines) and _goes_on(line, lines[end]):
                     end += 1
                 text = " ".join(part.text for part in lines[at:end])
@@ -239,6 +242,13 @@ def _by_type(pages: list[list[Line]]) -> list[Head]:
     return heads
 
 
+_UNFINISHED = re.compile(
+    r"\b(?:a|an|the|of|and|or|to|in|is|are|was|as|with|for|by|called|der|die|das|und|oder|ist|sind)$",
+    re.IGNORECASE,
+)
+"""How a line ends whose sentence goes on."""
+
+
 def _is_heading(line: Line, body: float, body_bold: bool) -> bool:
     """Whether a line stands out by its type, and is no sentence."""
     if not re.search(r"[^\W\d_]{2}", line.text) or len(line.text) > MOST_LETTERS:
@@ -247,9 +257,19 @@ def _is_heading(line: Line, body: float, body_bold: bool) -> bool:
         return False
     if line.text.endswith((".", ",", ";", "。", "，")) or line.text[0].islower():
         return False
+    if _UNFINISHED.search(line.text):
+        return False
     # One bold word is more often a name in the text than a heading.
     stands_out = line.bold and not body_bold and line.size >= body and " " in line.text
     return line.size > LARGER * body or stands_out
+
+
+def _inside_sentence(lines: Sequence[Line], at: int) -> bool:
+    """Whether a bold line is a part of a sentence that begins above it or goes on below."""
+    before = lines[at - 1].text if at else ""
+    after = lines[at + 1].text if at + 1 < len(lines) else ""
+    begins_above = before.endswith(",") or bool(_UNFINISHED.search(before))
+    return begins_above or after[:1].islower() or after[:1] in ",;)"
 
 
 def _goes_on(line: Line, after: Line) -> bool:

@@ -148,7 +148,11 @@ def as_document(
 _FENCE = re.compile(r" {0,3}(```+|~~~+)")
 _ATX = re.compile(r" {0,3}#{1,6}(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
 _SETEXT = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
-_ATTRIBUTES = re.compile(r"\s*\{:?\s*#([\w-]+)[^}]*\}\s*$")
+_ATTRIBUTES = re.compile(
+    r"\s*(?:\{:?\s*(?:#(?P<anchor>[\w-]+)|[.:]|docsify-)[^}]{0,200}\}"
+    r"|(?<=\s):(?:id=(?P<id>[\w-]+)|\w+=\S+)|<!--.{0,200}?-->)\s*$"
+)
+"""What site builders write behind a heading: {#name .class}, :id=name, {docsify-ignore}."""
 _FRONT = re.compile(r"\A(---|\+\+\+)\n.*?\n\1[ \t]*\n", re.DOTALL)
 
 
@@ -193,9 +197,9 @@ def _markdown(text: str) -> Iterator[Section]:
             start, raw = before
             level = 1 if "=" in line else 2
         if raw is not None:
-            named = _ATTRIBUTES.search(raw)
-            heading = without_markup(raw[: named.start()] if named else raw)
-            anchor = named[1] if named else slug(heading)
+            raw, named = _without_attributes(raw)
+            heading = without_markup(raw)
+            anchor = named or slug(heading)
             end = min(at + len(line) + 1, len(text))
             yield Section(heading, start, end, anchor, level=level)
         plain = line.strip()
@@ -204,6 +208,19 @@ def _markdown(text: str) -> Iterator[Section]:
         # A paragraph of two lines above a rule is no heading.
         elif before is None and line[:1] not in (" ", "\t") and plain[0] not in "|>-*+<!":
             before = (at, line)
+
+
+def _without_attributes(heading: str) -> tuple[str, str]:
+    """A heading without what a site builder reads behind it, and the anchor that stands there.
+
+    >>> _without_attributes("Themes :id=themes"), _without_attributes("Setup {docsify-ignore}")
+    (('Themes', 'themes'), ('Setup', ''))
+    """
+    anchor = ""
+    while (found := _ATTRIBUTES.search(heading)) is not None:
+        anchor = anchor or found["anchor"] or found["id"] or ""
+        heading = heading[: found.start()]
+    return heading, anchor
 
 
 # Every length has an end: a file of open brackets must not take hours.
@@ -264,6 +281,10 @@ _ROLE = re.compile(
 _EXTERNAL = re.compile(r"`([^`<]{1,300}?)\s*<([^>`]{1,300})>`__?")
 
 
+_SUBSTITUTION = re.compile(r"\|[\w-]{1,60}\|\s*")
+"""An image or a text that reStructuredText puts in place of |name|."""
+
+
 def _rst(text: str) -> Iterator[Section]:
     end = 0
     levels: list[tuple[bool, str]] = []
@@ -277,7 +298,7 @@ def _rst(text: str) -> Iterator[Section]:
             continue
         labels = _LABEL.findall(text, end, found.start())
         end = min(found.end() + 1, len(text))
-        heading = without_markup(title)
+        heading = without_markup(_SUBSTITUTION.sub("", title))
         # The order in which adornments come up is their order.
         adornment = bool(found[1]), found[3][0]
         if adornment not in levels:

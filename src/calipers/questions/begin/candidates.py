@@ -248,7 +248,7 @@ def first_words(
         or _BLOCK.search(document.text[start : first.at])
     ):
         return ()
-    if _leads_elsewhere(first.text, language):
+    if _leads_elsewhere(first, document, language):
         return ()
     text = first.text
     if document.kind == "pdf" and not re.match(r"[^\W_a-zà-ÿ]|[\"'“«「(]", text):
@@ -260,15 +260,18 @@ def first_words(
     return (shortened(sentences(" ".join(text.split()))),) if text else ()
 
 
-def _leads_elsewhere(paragraph: str, language: str) -> bool:
+def _leads_elsewhere(paragraph: Paragraph, document: TextDocument, language: str) -> bool:
     """Whether a paragraph is one sentence with a link that says where to read."""
-    is_linked = "](" in paragraph or ":ref:`" in paragraph or ":doc:`" in paragraph
-    if not is_linked or len(sentences(" ".join(paragraph.split()))) > 1:
-        return False
+    text = paragraph.text
     see = languages()[language].see
     if language in ("zh", "ja"):
-        return any(word in paragraph for word in see)
-    return not see.isdisjoint(_WORD.findall(paragraph.lower()))
+        says_see = any(word in text for word in see)
+    else:
+        says_see = not see.isdisjoint(_WORD.findall(text.lower()))
+    if not says_see or len(sentences(" ".join(text.split()))) > 1:
+        return False
+    end = paragraph.at + len(text)
+    return any(paragraph.at <= link.start < end for link in document.links)
 
 
 _HYPHEN = re.compile(r"\w+[-\u00ad\u2010]\n")

@@ -23,8 +23,15 @@ IS_TEST = re.compile(
 )
 
 
-_ASIDE = re.compile(rf"{IS_TEST.pattern}|(?:^|/)examples?/|(?:^|/)(?:conf|setup)\.py$")
-"""Files that nobody searches for what a function does."""
+_ASIDE = re.compile(
+    rf"{IS_TEST.pattern}|(?:^|/)examples?/|(?:^|/)(?:conf|setup)\.py$"
+    r"|(?:^|/)(?:_?vendor(?:ed|s)?|third[_-]?party|_ext|externals?|bundled|downstream)/"
+)
+"""Files that nobody searches for what a function does: tests, examples, packages of others."""
+_OF_ITS_CLASS = re.compile(
+    r"^(?:description of an? |\w[\w-]*: )|\bthe (?:object|class|instance|node)\b", re.I
+)
+"""A sentence that describes its class, or speaks of it."""
 
 
 def from_docstrings(library: Library) -> Iterator[Candidate]:
@@ -45,7 +52,11 @@ def from_docstrings(library: Library) -> Iterator[Candidate]:
             is_name = node.name in question.split() or set(words) <= set(
                 re.findall("[a-z]+", name)
             )
-            points = needs_context(question) or question.startswith((":", ".."))
+            points = (
+                needs_context(question)
+                or question.startswith((":", ".."))
+                or _OF_ITS_CLASS.search(question) is not None
+            )
             if len(words) < LEAST_WORDS or is_name or points or not node.body[1:]:
                 continue
             body = lines[node.body[1].lineno - 1 : node.body[-1].end_lineno]

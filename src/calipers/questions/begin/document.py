@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from calipers.io.documents.walk import GUESSED
 from calipers.model.claim import cannot_show
 from calipers.model.document import Block, Column, Document, Lines, Note, Table
-from calipers.model.fact import Fact, replaced, sentence
+from calipers.model.fact import Fact, Sentence, commanded, named, replaced, sentence
 from calipers.present.escape import printable
 from calipers.questions.begin.files import QUESTIONS
 from calipers.questions.begin.result import FirstQuestions, LeftOut
@@ -29,7 +29,7 @@ def document(questions: FirstQuestions) -> Document:
     )
 
 
-def _first_line(questions: FirstQuestions) -> str:
+def _first_line(questions: FirstQuestions) -> Sentence:
     """What kind of number it is, and the number."""
     kind = "A smoke test" if questions.is_smoke_test else "Questions of a model"
     where = (
@@ -97,7 +97,8 @@ def _guesses(questions: FirstQuestions) -> str:
 def _notes(questions: FirstQuestions) -> Iterator[Note]:
     """Yield what an audit counts, how far to trust the number, and what to do next."""
     if guesses := _guesses(questions):
-        yield Note("input", f"Not UTF-8, so the encoding is a guess: {guesses}.")
+        words = "Not UTF-8, so the encoding is a guess: {it.text}."
+        yield Note("input", sentence(words, it=named(guesses)))
     audit = questions.audit
     least = audit["detects"] or 1
     shows = cannot_show(least, usual_queries_to_detect())
@@ -119,30 +120,39 @@ def _notes(questions: FirstQuestions) -> Iterator[Note]:
         if questions.is_smoke_test
         else "Questions made from text"
     )
-    yield Note(
-        "doubt",
-        f"{words} flatter keyword search. Labels remove unfit questions: {labels}",
+    flatters = (
+        f"{words} flatter keyword search. Labels remove unfit questions: {{it.text}}"
     )
+    yield Note("doubt", commanded(flatters, labels))
     if questions.files is not None:
         yield Note("next", _what_next(questions))
 
 
-def _what_next(questions: FirstQuestions) -> str:
+def _what_next(questions: FirstQuestions) -> Sentence:
     """What was written, and a command that works as it stands."""
     files = questions.files
     if files is None:
-        return ""
+        return Sentence("")
     names = ", ".join(printable(str(path)) for path in files.written)
     command = join_words(files.command)
     if files.left is not None:
         left = printable(str(files.left))
-        return (
-            f"Wrote {names}. {left} names other questions and stays as it is: {command}"
+        return sentence(
+            "Wrote {names.text}. {left.text} names other questions and stays as it is: {it.text}",
+            names=named(names),
+            left=named(left),
+            it=named(command),
         )
     if files.search is not None:
-        own = printable(str(files.search))
-        return f"Wrote {names}. Put your own search into {own}, then: {command}"
-    return f"Wrote {names}. Next: {command}"
+        return sentence(
+            "Wrote {names.text}. Put your own search into {own.text}, then: {it.text}",
+            names=named(names),
+            own=named(printable(str(files.search))),
+            it=named(command),
+        )
+    return sentence(
+        "Wrote {names.text}. Next: {it.text}", names=named(names), it=named(command)
+    )
 
 
 def _left_out(left: LeftOut) -> str:

@@ -45,6 +45,13 @@ _LOGS = frozenset(
         "whatsnew"
     )
 )
+_GREETING = re.compile(
+    r"(?:welcome|willkommen|bienvenue|bienvenid[oa]s?|benvenut[oiae]|welkom|bem-vind[oa]s?"
+    r"|добро пожаловать|欢迎|歡迎|ようこそ)(?:\b|(?<=[迎そ]))"
+    r"|.{0,40}\b(?:gnu|apache|mit|bsd|creative commons)\b.{0,40}\blicen[cs]e$",
+    re.IGNORECASE,
+)
+"""A greeting, or the name of a licence."""
 SEVERAL = "several sections answer it"
 
 
@@ -64,6 +71,8 @@ def from_headings(library: Library) -> Iterator[Candidate]:
                 if reason
                 else first_words(document, section.body, section.end, language)
             )
+            if any(" ipsum " in f" {quote[:60].lower()} " for quote in answer):
+                reason = "filler text"
             yield Candidate(
                 question,
                 "headings",
@@ -150,7 +159,7 @@ def why_no_question(heading: str, language: str = "en") -> str:
     words = [word for word in content_words(heading, language) if word not in known.vague]
     if name in known.generic or name in languages()["en"].generic or not words:
         return "the usual name of a part"
-    if all(word in known.generic for word in words):
+    if all(word in known.generic for word in words) or _GREETING.match(heading):
         return "the usual name of a part"
     if _VERSION.search(heading) or _CODE.match(heading):
         return "a version, a number or code"

@@ -68,7 +68,8 @@ _PREFACE = re.compile(
 _EMPTY = re.compile(
     r"\b(?:this|that|these|those|it|they|them|here|above|below|following|previous|"
     r"next section|section|chapter|page|link|article|document|docs?|overview|brief|complete|"
-    r"information|examples?|better|much|more|some|style|defaults?|directory|features|various|different|differences|supported|available)\b",
+    r"information|examples?|better|much|more|some|style|defaults?|directory|features|various|different|differences|supported|available|"
+    r"specific|currently|defined)\b",
     re.IGNORECASE,
 )
 _CUT = re.compile(
