@@ -1,9 +1,9 @@
 """Mappings of query to items, as in pytrec_eval, ranx and BEIR, in memory or as JSON."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence, Set, Sized
 from contextlib import suppress
 from itertools import chain, repeat
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
@@ -24,6 +24,9 @@ from calipers.text import are_texts
 # The usual ones first: the check for any mapping is slower.
 _COLLECTIONS = (dict, list, tuple, set, frozenset, Mapping)
 _SETS = (set, frozenset)
+Items = Mapping[object, object] | Sequence[object] | Set[object]
+"""The items of a query: numbers by item, or items alone."""
+ByQuery = Mapping[object, Items]
 
 
 class MappingFormat(Format):
@@ -50,16 +53,15 @@ class MappingFormat(Format):
 
 
 def answers_by_query(
-    value: Mapping[Any, Any], role: Role, probe: Probe
+    value: Mapping[object, object], role: Role, probe: Probe
 ) -> Dataset | None:
     """The answers of a retriever, or lists of targets as objects, by query; else None."""
     if role == "both" or not _any_fits(value, role):
         return None
-    if any(isinstance(one, str | int | float) for one in value.values()):
+    if any(isinstance(answer, str | int | float) for answer in value.values()):
         return None  # an object of another tool, which the reader of mappings refuses
-    first = next(
-        (one[0] for one in value.values() if isinstance(one, list) and one), None
-    )
+    lists = (answer for answer in value.values() if isinstance(answer, list) and answer)
+    first = next((answer[0] for answer in lists), None)
     if isinstance(first, Mapping) and is_long(map(str, first)):
         return None  # a list of records under a key
     queries = list(value)
@@ -69,7 +71,7 @@ def answers_by_query(
     return read_records(Ours(), probe, raw)
 
 
-def _any_fits(value: Mapping[Any, Any], role: Role) -> bool:
+def _any_fits(value: Mapping[object, object], role: Role) -> bool:
     """Whether any value is an answer (of a run) or a list of targets as objects."""
     if role == "run":
         return any(map(is_answer, value.values()))
@@ -79,12 +81,13 @@ def _any_fits(value: Mapping[Any, Any], role: Role) -> bool:
     return any(map(_lists_targets, value.values()))
 
 
-def _lists_targets(items: Any) -> bool:
+def _lists_targets(items: object) -> bool:
+    """Whether the items of a query are targets as objects, judged by the first."""
     first = items[0] if isinstance(items, list | tuple) and len(items) else None
     return isinstance(first, Mapping) or is_document(first)
 
 
-def read_mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset:
+def read_mapping(value: Mapping[Any, object], role: Role, name: str) -> Dataset:
     """A ground truth or a run, as the caller says, from ``{query: {item: number}}``.
 
     The inner mapping may be a list of items: a ranking in a run, targets of grade 1 in a ground
@@ -100,6 +103,14 @@ def read_mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset:
             f"{name} holds no queries: found an empty mapping; give each query its items (an "
             "empty list where nothing was found)."
         )
+    by_query = _checked(value, name)
+    if role == "ground_truth":
+        return _ground_truth(by_query, name)
+    return _run(by_query, name)
+
+
+def _checked(value: Mapping[object, object], name: str) -> ByQuery:
+    """The mapping, whose values are collections that are not too large; else refused."""
     odd = tuple(kind for kind in kinds_of(value) if not issubclass(kind, _COLLECTIONS))
     for query, items in value.items() if odd else ():
         if isinstance(items, odd):
@@ -107,18 +118,17 @@ def read_mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset:
                 f"{name}[{query!r}] is {_short(items)}; it must be a mapping of item to number or "
                 "a list of items."
             )
-    for query, items in (
-        value.items() if max(map(len, value.values())) > MOST_RESULTS else ()
-    ):
-        if len(items) > MOST_RESULTS:
-            raise InvalidInput(
-                f"{name} has {len(items):,} items for the query {query!r:.60}; at most "
-                f"{MOST_RESULTS:,} are allowed."
-            )
-    return _ground_truth(value, name) if role == "ground_truth" else _run(value, name)
+    by_query = cast(ByQuery, value)
+    if max(map(len, by_query.values())) > MOST_RESULTS:
+        query = next(key for key in by_query if len(by_query[key]) > MOST_RESULTS)
+        raise InvalidInput(
+            f"{name} has {len(by_query[query]):,} items for the query {query!r:.60}; at most "
+            f"{MOST_RESULTS:,} are allowed."
+        )
+    return by_query
 
 
-def _ground_truth(value: Mapping[Any, Any], name: str) -> Dataset:
+def _ground_truth(value: ByQuery, name: str) -> Dataset:
     """The ground truth in a mapping."""
     plain = _plain_targets(value)
     if plain is not None:
@@ -132,15 +142,15 @@ def _ground_truth(value: Mapping[Any, Any], name: str) -> Dataset:
     return build(name, TargetRows(frame, where, queries.to_frame()))
 
 
-def _plain_targets(value: Mapping[Any, Any]) -> TargetLists | None:
+def _plain_targets(value: ByQuery) -> TargetLists | None:
     """The targets in plain mappings of text to number, without building a table yet.
 
     None if it is not plain or has errors, which building a table reports.
     """
     if kinds_of(value) != {dict}:
         return None
-    names = list(value)
-    groups = list(value.values())
+    names = cast(list[str], list(value))
+    groups = cast(list[dict[str, float]], list(value.values()))
     ids = list(chain.from_iterable(groups))
     numbers = chain.from_iterable(map(dict.values, groups))
     if not are_texts(names, ids) or "" in map(str.strip, ids):
@@ -149,7 +159,7 @@ def _plain_targets(value: Mapping[Any, Any]) -> TargetLists | None:
     return None if grades is None else TargetLists(names, _lengths(groups), ids, grades)
 
 
-def _plain_numbers(values: list[Any]) -> Floats | None:
+def _plain_numbers(values: Sequence[object]) -> Floats | None:
     """An array of the values, if all are finite ints and floats; else None."""
     numbers = plain_floats(values)
     if numbers is None and {*map(type, values)} <= {float, int}:
@@ -160,7 +170,8 @@ def _plain_numbers(values: list[Any]) -> Floats | None:
     return numbers if np.isfinite(numbers).all() else None
 
 
-def _run(value: Mapping[Any, Any], name: str) -> Dataset:
+def _run(value: ByQuery, name: str) -> Dataset:
+    """The run in a mapping."""
     if (plain := scored_run(value, name)) is not None:
         return plain
     filled = kinds_of(value)
@@ -184,7 +195,7 @@ def _run(value: Mapping[Any, Any], name: str) -> Dataset:
 
 
 def _results(
-    value: Mapping[Any, Any], name: str, *, scored: bool
+    value: ByQuery, name: str, *, scored: bool
 ) -> tuple[pl.DataFrame, pl.Series]:
     """One row per result, and the queries."""
     queries = _ids(value, name)
@@ -198,9 +209,13 @@ def _results(
     return frame, queries
 
 
-def scored_run(value: Mapping[Any, Any], name: str) -> Dataset | None:
+def scored_run(value: Mapping[object, object], name: str) -> Dataset | None:
     """A run from plain mappings of text to number, without building a table yet; else None."""
-    if kinds_of(value) != {dict} or (head := _head(value)) is None:
+    if kinds_of(value) != {dict}:
+        return None
+    scores_by_item = cast(Mapping[str, dict[str, float]], value)
+    head = _head(scores_by_item)
+    if head is None:
         return None
     queries = list(value)
 
@@ -210,8 +225,11 @@ def scored_run(value: Mapping[Any, Any], name: str) -> Dataset | None:
         query = _ids(names, name)[np.repeat(np.arange(lengths.size), lengths)]
         return pl.DataFrame({"query": query, "item": _ids(items, name), "score": scores})
 
+    def table() -> pl.DataFrame:
+        return _results(cast(ByQuery, value), name, scored=True)[0]
+
     rows = ResultRows(
-        Scored(value, head, lambda: _results(value, name, scored=True)[0], kept),
+        Scored(scores_by_item, head, table, kept),
         tuple(head),
         queries=lambda: _ids(queries, name).to_frame(),
         in_memory=True,
@@ -219,11 +237,11 @@ def scored_run(value: Mapping[Any, Any], name: str) -> Dataset | None:
     return build(name, results=rows)
 
 
-def _head(value: Mapping[Any, dict[Any, Any]]) -> dict[str, list[Any]] | None:
+def _head(value: Mapping[str, dict[str, float]]) -> dict[str, list[object]] | None:
     """A sample of the first results in their order; None unless all are plain."""
-    queries: list[Any] = []
-    items: list[Any] = []
-    numbers: list[Any] = []
+    queries: list[str] = []
+    items: list[str] = []
+    numbers: list[float] = []
     for query, scores in value.items():
         items += scores
         numbers += scores.values()
@@ -235,54 +253,51 @@ def _head(value: Mapping[Any, dict[Any, Any]]) -> dict[str, list[Any]] | None:
     first = _plain_numbers(numbers[:SAMPLE])
     if first is None:
         return None
-    return {"query": queries[:SAMPLE], "item": items[:SAMPLE], "score": first.tolist()}
+    return {
+        "query": [*queries[:SAMPLE]],
+        "item": [*items[:SAMPLE]],
+        "score": first.tolist(),
+    }
 
 
-def _lengths(groups: list[Any]) -> Ints:
+def _lengths(groups: Sequence[Sized]) -> Ints:
+    """How many items each query has."""
     return np.fromiter(map(len, groups), dtype=np.int64, count=len(groups))
 
 
 def _flatten(
-    value: Mapping[Any, Any],
+    value: ByQuery,
     queries: pl.Series,
     name: str,
     number: str | None,
     default: float | None = None,
 ) -> pl.DataFrame:
-    kinds = kinds_of(value)
-    groups = list(value.values())
-    if any(issubclass(kind, _SETS) for kind in kinds):
-        groups = [
-            sorted(group, key=str) if isinstance(group, _SETS) else group
-            for group in groups
-        ]
+    """One row per query and item, with the number of each; an item alone has the default."""
+    groups = [
+        sorted(items, key=str) if isinstance(items, _SETS) else items
+        for items in value.values()
+    ]
     lengths = _lengths(groups)
     query = queries[np.repeat(np.arange(lengths.size), lengths)]
-    columns: dict[str, Any] = {
-        "query": query,
-        "item": _ids(list(chain.from_iterable(groups)), name),
-    }
-    if number is not None:
-        numbers = chain.from_iterable(
-            map(dict.values, groups)
-            if kinds == {dict}
-            else (
-                group.values() if isinstance(group, Mapping) else (default,) * len(group)
-                for group in groups
-            )
-        )
-        columns[number] = _numbers(list(numbers), columns, number, name)
-    return pl.DataFrame(columns)
+    item = _ids(list(chain.from_iterable(groups)), name).alias("item")
+    if number is None:
+        return pl.DataFrame([query, item])
+    numbers = chain.from_iterable(
+        items.values() if isinstance(items, Mapping) else (default,) * len(items)
+        for items in groups
+    )
+    return pl.DataFrame([query, item, _numbers(list(numbers), query, item, number, name)])
 
 
-def _ids(values: Iterable[Any], name: str) -> pl.Series:
+def _ids(values: Iterable[object], name: str) -> pl.Series:
+    """The ids as a column of texts; one that is neither a text nor a whole number is refused."""
     listed = values if isinstance(values, list) else list(values)
     # Checked before a table is built, which would accept lists nested to any depth.
     for kind in () if are_texts(listed) else set(map(type, listed)):
         if kind is bool or not issubclass(kind, str | int | np.integer):
-            one = next(one for one in listed if type(one) is kind)
+            odd = next(value for value in listed if type(value) is kind)
             raise InvalidInput(
-                f"{name} has the id {_short(one)}; an id is a text or a whole number."
+                f"{name} has the id {_short(odd)}; an id is a text or a whole number."
             )
     try:
         ids = pl.Series("query", listed, dtype=pl.String, strict=True)
@@ -290,12 +305,13 @@ def _ids(values: Iterable[Any], name: str) -> pl.Series:
         ids = None
     if ids is not None and not ids.null_count():
         return ids
-    return pl.Series("query", [str(one) for one in listed], dtype=pl.String)
+    return pl.Series("query", list(map(str, listed)), dtype=pl.String)
 
 
 def _numbers(
-    values: list[Any], columns: Mapping[str, pl.Series], number: str, name: str
+    values: list[object], query: pl.Series, item: pl.Series, number: str, name: str
 ) -> pl.Series:
+    """The scores or grades as a column; one that is no finite number is refused."""
     try:
         # What the table library would turn into a number with a warning, or break on.
         none = (list, dict, tuple, set, complex, np.complexfloating)
@@ -303,26 +319,27 @@ def _numbers(
             raise TypeError
         series = pl.Series(number, values, dtype=pl.Float64, strict=True)
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
-        made = [
+        numbers = [
             None if isinstance(value, str | bytes) else finite(value) for value in values
         ]
-        series = pl.Series(number, made, dtype=pl.Float64)
+        series = pl.Series(number, numbers, dtype=pl.Float64)
     good = np.isfinite(series.to_numpy())
     if not good.all():
         row = int(np.argmin(good))
         raise InvalidInput(
-            f"{name}[{columns['query'][row]!r}][{columns['item'][row]!r}] is "
+            f"{name}[{query[row]!r}][{item[row]!r}] is "
             f"{_short(values[row])}; a {number} is a finite number."
         )
     return series
 
 
-def kinds_of(value: Mapping[Any, Any]) -> set[type]:
+def kinds_of(value: Mapping[object, object]) -> set[type]:
     """The types of the values: few, however many queries."""
     return set(map(type, value.values()))
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
+    """A value as it is shown in an error."""
     try:
         text = " ".join(repr(value).split())
     except RecursionError:
