@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.io.tables.columns import say
 from calipers.model.arrays import Floats, Ints
 from calipers.model.ground_truth import (
     FORBIDDEN_SCHEMA,
@@ -372,8 +373,8 @@ def check_listed(rows: pl.DataFrame, where: Where) -> None:
     if nameless.any():
         raise InvalidInput(
             "A result has neither an id, nor a text, nor a document at "
-            f"{where(int(nameless.arg_max() or 0))}; give it one, or name its id: --column "
-            "item=NAME."
+            f"{where(int(nameless.arg_max() or 0))}; give it one, or name its id: "
+            f"{say(('item', 'NAME'))}."
         )
     if "score" in rows.columns and not rows["score"].is_finite().all():
         row = int((~rows["score"].is_finite()).arg_true()[0])

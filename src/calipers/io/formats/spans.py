@@ -6,7 +6,7 @@ Their attributes have the names of OpenInference, OpenTelemetry's own, or those 
 import re
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import SupportsInt
 
 import msgspec
 
@@ -39,16 +39,18 @@ _CHILDREN = ("child_spans", "children", "childSpans")
 PART = re.compile(r"(?:gen_ai\.)?retrieval\.documents\.(\d+)\.(?:document\.)?(.+)")
 
 
-def _attributes(span: Mapping[str, Any], at: At) -> dict[str, Any]:
+def _attributes(span: Mapping[str, object], at: At) -> dict[str, object]:
     """The retrieval attributes of a span, flattened from any layout."""
-    found = opened(span.get("attributes") or {})
-    if isinstance(found, list) and all(
-        isinstance(one, Mapping) and isinstance(one.get("key"), str) for one in found
+    attributes = opened(span.get("attributes") or {})
+    if isinstance(attributes, list) and all(
+        isinstance(pair, Mapping) and isinstance(pair.get("key"), str)
+        for pair in attributes
     ):
-        found = {one["key"]: _otlp_value(one.get("value")) for one in found}
-    if not isinstance(found, Mapping):
+        attributes = {pair["key"]: _otlp_value(pair.get("value")) for pair in attributes}
+    if not isinstance(attributes, Mapping):
         raise InvalidInput(
-            f"The attributes of a span cannot be read at {at()}: found {found!r:.60}; they are a "
+            f"The attributes of a span cannot be read at {at()}: found {attributes!r:.60}; "
+            "they are a "
             "mapping, or a list of objects with a text as 'key' and a 'value'."
         )
     columns = {
@@ -57,26 +59,26 @@ def _attributes(span: Mapping[str, Any], at: At) -> dict[str, Any]:
         if value is not None and key.startswith(("attributes.", DOCUMENTS, "input."))
     }
     about = ("retrieval", "input", "openinference", "gen_ai", "traceloop", "db")
-    every = {**found, **columns}.items()
+    every = {**attributes, **columns}.items()
     return dict(
-        _flat({key: one for key, one in every if str(key).split(".")[0] in about})
+        _flat({key: value for key, value in every if str(key).split(".")[0] in about})
     )
 
 
-def _otlp_value(value: Any) -> Any:
+def _otlp_value(value: object) -> object:
     """Decode an OTLP value: a scalar, a list, or a list of keys and values."""
     if not isinstance(value, Mapping):
         return value
-    one = next((one for one in value.values() if one is not None), None)
-    if isinstance(one, Mapping) and isinstance(one.get("values"), list):
-        held = one["values"]
+    inner = next((held for held in value.values() if held is not None), None)
+    if isinstance(inner, Mapping) and isinstance(inner.get("values"), list):
+        held = inner["values"]
         if all(isinstance(part, Mapping) and "key" in part for part in held) and held:
             return {part["key"]: _otlp_value(part.get("value")) for part in held}
         return [_otlp_value(part) for part in held]
-    return one
+    return inner
 
 
-def _flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+def _flat(value: object, path: str = "") -> Iterator[tuple[str, object]]:
     if path.endswith((DOCUMENTS, ".metadata")):
         value = opened(value)
     if isinstance(value, Mapping):
@@ -89,26 +91,35 @@ def _flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield path, value
 
 
-def _document(part: Mapping[str, Any]) -> dict[str, Any]:
+def _document(part: Mapping[str, object]) -> dict[str, object]:
     """One document of a span as an object of id, content, score and metadata."""
-    made = {name: part[name] for name in ("id", "content", "score") if name in part}
+    document = {name: part[name] for name in ("id", "content", "score") if name in part}
     # The text of an indexed table cell may be a number.
-    made |= {name: str(made[name]) for name in ("id", "content") if name in made}
+    texts = {name: str(part[name]) for name in ("id", "content") if name in part}
     mark = "metadata."
     about = {
-        key.removeprefix(mark): one for key, one in part.items() if key.startswith(mark)
+        key.removeprefix(mark): value
+        for key, value in part.items()
+        if key.startswith(mark)
     }
-    return {**made, "metadata": about}
+    return {**document, **texts, "metadata": about}
 
 
-def _latency(span: Mapping[str, Any], at: At) -> float | None:
+def _whole(value: object) -> int:
+    """A number, or one in a text, as a whole number."""
+    if not isinstance(value, str | SupportsInt):
+        raise TypeError
+    return int(value)
+
+
+def _latency(span: Mapping[str, object], at: At) -> float | None:
     """Milliseconds from begin to end, from dates or from the nanoseconds of OTLP."""
     begin = one_of(span, "startTimeUnixNano", "start_time_unix_nano")
     end = one_of(span, "endTimeUnixNano", "end_time_unix_nano")
     if begin is None or end is None:
         return milliseconds(span.get("start_time"), span.get("end_time"))
     try:
-        return (int(end) - int(begin)) / 1e6
+        return (_whole(end) - _whole(begin)) / 1e6
     except (TypeError, ValueError, OverflowError):
         raise InvalidInput(
             f"A span lasts from {begin!r:.40} to {end!r:.40} at {at()}; times are whole "
@@ -116,7 +127,7 @@ def _latency(span: Mapping[str, Any], at: At) -> float | None:
         ) from None
 
 
-def _traced_question(value: Any) -> str | None:
+def _traced_question(value: object) -> str | None:
     """The question in the input of a workflow, as OpenLLMetry records the arguments of a function.
 
     >>> _traced_question('{"args": [], "kwargs": {"question": "Who?"}}')
@@ -135,16 +146,18 @@ def _traced_question(value: Any) -> str | None:
     return texts[0] if texts else question_in(value)
 
 
-def _recorded_results(span: Mapping[str, Any], at: At) -> tuple[PlainRecord, ...] | None:
+def _recorded_results(
+    span: Mapping[str, object], at: At
+) -> tuple[PlainRecord, ...] | None:
     """The results that OpenLLMetry records as events of a span of a vector store; None if none."""
     events = opened(span.get("events"))
     listed = events if isinstance(events, list) else ()
     own = [event for event in listed if isinstance(event, Mapping)]
-    found = [event for event in own if event.get("name") == TRACED_RESULT]
-    if not found:
+    traced = [event for event in own if event.get("name") == TRACED_RESULT]
+    if not traced:
         return None
     documents = []
-    for event in found:
+    for event in traced:
         values = _attributes(event, at)
         parts = {
             key.removeprefix(f"{TRACED_RESULT}."): value
@@ -156,14 +169,15 @@ def _recorded_results(span: Mapping[str, Any], at: At) -> tuple[PlainRecord, ...
     return documents_in(documents, at)
 
 
-def _failure(span: Mapping[str, Any]) -> str | None:
+def _failure(span: Mapping[str, object]) -> str | None:
+    """The error of a span; None if it ended well."""
     code = span.get("status_code")
-    said = span.get("status_message")
+    message = span.get("status_message")
     if isinstance(status := span.get("status"), Mapping):
         code = status.get("code", status.get("status_code"))
-        said = status.get("message") or status.get("description")
+        message = status.get("message") or status.get("description")
     if code in (2, "2", "ERROR", "STATUS_CODE_ERROR"):
-        return str(said or "the span ended with an error")
+        return str(message or "the span ended with an error")
     return None
 
 
@@ -184,7 +198,7 @@ class OpenInference(TraceFormat):
             for key in keys
         )
 
-    def spans(self, rows: Rows, trace: Any = None) -> Iterator[Span]:
+    def spans(self, rows: Rows, trace: object = None) -> Iterator[Span]:
         """Yield every span in the shape that all trace formats share, and those inside of it."""
         for at, span in rows:
             flat = _attributes(span, at)
@@ -205,7 +219,7 @@ class OpenInference(TraceFormat):
                 within = ((at, child) for child in children if isinstance(child, dict))
                 yield from self.spans(within, own)
 
-    def _asked(self, flat: Mapping[str, Any]) -> str | None:
+    def _asked(self, flat: Mapping[str, object]) -> str | None:
         """The question in the attributes of a span."""
         value = one_of(flat, OWN_ASKED, ASKED)
         asked = value if isinstance(value, str) and value.strip() else None
@@ -214,17 +228,21 @@ class OpenInference(TraceFormat):
         return asked or _traced_question(flat.get(TRACED_INPUT))
 
     def _call(
-        self, span: Mapping[str, Any], flat: Mapping[str, Any], asked: str | None, at: At
+        self,
+        span: Mapping[str, object],
+        flat: Mapping[str, object],
+        asked: str | None,
+        at: At,
     ) -> RetrieverCall | None:
         """The retriever call that a span records; None for any other span."""
         recorded = _recorded_results(span, at)
         if recorded is not None:
             latency = _latency(span, at)
             return RetrieverCall(asked or UNASKED, recorded, latency)
-        parts: dict[int, dict[str, Any]] = {}
+        parts: dict[int, dict[str, object]] = {}
         for key, value in flat.items():
-            if (found := PART.fullmatch(key)) and value is not None:
-                parts.setdefault(int(found[1]), {})[found[2]] = value
+            if (part := PART.fullmatch(key)) and value is not None:
+                parts.setdefault(int(part[1]), {})[part[2]] = value
         is_call = "RETRIEVER" in (
             span.get("span_kind"),
             flat.get("openinference.span.kind"),
@@ -252,7 +270,7 @@ class OpenInference(TraceFormat):
 class Scope(msgspec.Struct):
     """The spans of one instrumentation scope."""
 
-    spans: list[dict[str, Any]] = []
+    spans: list[dict[str, object]] = []
 
 
 class Resource(msgspec.Struct):
@@ -286,7 +304,7 @@ class Otlp(TraceFormat):
             for k, span in enumerate(scope.spans)
         )
 
-    def _export(self, row: dict[str, Any], at: At) -> Export:
+    def _export(self, row: Mapping[str, object], at: At) -> Export:
         """One export, whose names may be written in either style of the protocol."""
         try:
             return msgspec.convert(_in_camel_case(row), Export)
@@ -297,7 +315,7 @@ class Otlp(TraceFormat):
 _SNAKE = {"resource_spans": "resourceSpans", "scope_spans": "scopeSpans"}
 
 
-def _in_camel_case(value: Any) -> Any:
+def _in_camel_case(value: object) -> object:
     """The lists of an export under the names of its JSON, down to the spans."""
     if isinstance(value, list):
         return [_in_camel_case(part) for part in value]

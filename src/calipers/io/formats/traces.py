@@ -50,7 +50,7 @@ class RetrieverCall:
 class Span:
     """One step of a trace: a retriever call, or a step that may hold the question."""
 
-    trace: Any
+    trace: object
     began: str
     at: At
     question: str | None = None
@@ -174,7 +174,7 @@ def _counted(spans: Iterable[Span], counts: Counter[str]) -> Iterator[Span]:
         yield span
 
 
-def opened(value: Any) -> Any:
+def opened(value: object) -> object:
     """Decode JSON in a text: several platforms export inputs and outputs like this.
 
     >>> opened('{"query": "Who?"}'), opened("[sic] Who?")
@@ -188,7 +188,7 @@ def opened(value: Any) -> Any:
     return value
 
 
-def question_in(value: Any) -> str | None:
+def question_in(value: object) -> str | None:
     """The question in the input of a span: a text, one under a usual name, or the last message.
 
     >>> question_in({"messages": [{"role": "user", "content": "Who?"}, {"role": "assistant"}]})
@@ -203,7 +203,7 @@ def question_in(value: Any) -> str | None:
     return _last_asked(value)
 
 
-def _last_asked(messages: Any) -> str | None:
+def _last_asked(messages: object) -> str | None:
     """The text of the last user message; None if these are not messages."""
     for message in reversed(messages if isinstance(messages, list) else []):
         people = {"user", "human"}
@@ -224,7 +224,7 @@ def _last_asked(messages: Any) -> str | None:
     return None
 
 
-def documents_in(output: Any, at: At) -> tuple[PlainRecord, ...]:
+def documents_in(output: object, at: At) -> tuple[PlainRecord, ...]:
     """The documents in the output of a retriever, as results of our JSON."""
     if not output:
         return ()
@@ -249,7 +249,7 @@ def documents_in(output: Any, at: At) -> tuple[PlainRecord, ...]:
     return tuple(results)
 
 
-def milliseconds(begin: Any, end: Any) -> float | None:
+def milliseconds(begin: object, end: object) -> float | None:
     """The time between two ISO dates, in UTC unless they say otherwise."""
     times = []
     for value in (begin, end):
@@ -275,7 +275,7 @@ class Platform(TraceFormat):
     advice: str
     """How to export what is missing from the platform."""
 
-    def spans(self, rows: Rows, trace: Any = None) -> Iterator[Span]:
+    def spans(self, rows: Rows, trace: object = None) -> Iterator[Span]:
         """Yield every span, including nested child spans."""
         for at, row in rows:
             asked = question_in(row.get(self.asked))
@@ -293,10 +293,12 @@ class Platform(TraceFormat):
             yield Span(own, began, at, asked, call)
             inside = opened(row.get(self.steps))
             listed = inside if isinstance(inside, list) else ()
-            inner = (one for one in listed if isinstance(one, dict))
-            yield from self.spans(((at, one) for one in inner), own)
+            inner = ((at, step) for step in listed if isinstance(step, dict))
+            yield from self.spans(inner, own)
 
-    def _call(self, row: Mapping[str, Any], asked: str | None, at: At) -> RetrieverCall:
+    def _call(
+        self, row: Mapping[str, object], asked: str | None, at: At
+    ) -> RetrieverCall:
         """The call that a span records."""
         if asked is None:
             raise InvalidInput(
@@ -317,7 +319,7 @@ class Platform(TraceFormat):
         )
 
 
-def one_of(row: Mapping[str, Any], *names: str) -> Any:
+def one_of(row: Mapping[str, object], *names: str) -> object:
     """The first of these fields that has a value, or None."""
     return next((row[name] for name in names if row.get(name) is not None), None)
 
@@ -360,8 +362,8 @@ class Langfuse(Platform):
 class ExportedExample(msgspec.Struct):
     """One example of a dataset."""
 
-    inputs: Any
-    outputs: Any = None
+    inputs: object
+    outputs: object = None
 
 
 class LangSmithExamples(EachRow):
@@ -395,13 +397,8 @@ class LangSmithExamples(EachRow):
                 f"An example has no question at {at()}.inputs: no 'question' or "
                 f"{', '.join(map(repr, QUESTION_IN_INPUT[:2]))}; found {keys or 'nothing'}."
             )
-        named = (
-            {plain_name(str(key)): key for key in outputs}
-            if isinstance(outputs, dict)
-            else {}
-        )
-        known = next(
-            (named[one] for one in (*EXPECTED, *WANTED_IDS) if one in named), None
-        )
-        truth = None if known is None else outputs[known]
+        fields = outputs if isinstance(outputs, dict) else {}
+        named = {plain_name(str(key)): value for key, value in fields.items()}
+        known = (named[name] for name in (*EXPECTED, *WANTED_IDS) if name in named)
+        truth = next(known, None)
         return resolve_record({"query": asked, "ground_truth": truth}, at)

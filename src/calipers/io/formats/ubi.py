@@ -8,7 +8,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from calipers.errors import InvalidInput
 from calipers.io.files.open import Source
@@ -62,10 +61,10 @@ class Ubi(TraceFormat):
     def spans(self, rows: Rows) -> Iterator[Span]:
         """Yield every search."""
         for at, row in _sources(rows):
-            if (found := _search(row, at)) is not None:
-                hits = tuple({"id": hit} for hit in found.hits)
-                call = RetrieverCall(found.question, hits)
-                yield Span(found.id, str(row.get("timestamp") or ""), at, call=call)
+            if (search := _search(row, at)) is not None:
+                hits = tuple({"id": hit} for hit in search.hits)
+                call = RetrieverCall(search.question, hits)
+                yield Span(search.id, str(row.get("timestamp") or ""), at, call=call)
 
 
 def _sources(rows: Rows) -> Rows:
@@ -87,7 +86,7 @@ class Search:
     hits: tuple[str, ...]
 
 
-def _search(row: Mapping[str, Any], at: At) -> Search | None:
+def _search(row: Mapping[str, object], at: At) -> Search | None:
     """The search in a row; None for an event, or a search for nothing."""
     if "action_name" in row:
         return None
@@ -141,7 +140,7 @@ def read_behaviour(files: Iterable[Probe]) -> Behaviour:
     return Behaviour(tuple(searches), several, others)
 
 
-def _clicked_id(row: Mapping[str, Any]) -> str | None:
+def _clicked_id(row: Mapping[str, object]) -> str | None:
     """The id of what an event is about, nested or in a column of its own."""
     about = opened(row.get("event_attributes"))
     thing = about.get("object") if isinstance(about, Mapping) else None
