@@ -403,6 +403,8 @@ TOTALS = frozenset(
     )
 )
 """Names of rows that sum up a table."""
+NEIGHBOUR = frozenset({"base", "distance"})
+"""The columns of what BigQuery's VECTOR_SEARCH returns, beside those of the query."""
 BEIR_JUDGEMENTS = frozenset({"query-id", "corpus-id", "score"})
 """The header in which a score is a grade."""
 RANX = frozenset({"q_id", "doc_id", "score"})

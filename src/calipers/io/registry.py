@@ -24,6 +24,7 @@ from calipers.io.formats.ours import Ours, is_ours_alone
 from calipers.io.tables.columns import Columns
 from calipers.io.tables.scan import InputTable
 from calipers.model.matched import Dataset, Role
+from calipers.names import NEIGHBOUR
 from calipers.words import did_you_mean
 
 
@@ -116,7 +117,7 @@ def read_probe(probe: Probe, role: Role) -> Dataset:
 
 def _read(probe: Probe, role: Role) -> Dataset:
     """Read a file, a folder or a value in its format."""
-    if probe.look is not None and probe.look.shape == "object":
+    if _may_be_unfolded(probe):
         from calipers.io.formats.exports import unfolded
 
         probe = unfolded(probe)
@@ -132,6 +133,15 @@ def _read(probe: Probe, role: Role) -> Dataset:
     return file_format.read(probe, role)
 
 
+def _may_be_unfolded(probe: Probe) -> bool:
+    """Whether a file may be a table in another shape than a list of records, by its keys."""
+    if probe.look is not None and probe.look.shape == "object":
+        return True
+    if probe.look is None and probe.is_text:
+        return False
+    return any(keys >= NEIGHBOUR for keys in probe.row_keys.values())
+
+
 _BY_NAMES = frozenset({"ours", "records", "table"})
 """The formats whose fields are found by their names, which two fields may have."""
 
@@ -144,6 +154,11 @@ def recognise(probe: Probe, role: Role) -> Format:
             f"{probe.name} holds scores that Calipers printed as JSON. Give it to compare or "
             "gate; here, give the run or the ground truth that it was measured from."
         )
+    if probe.look is not None and probe.look.keys & {"hits", "responses"}:
+        from calipers.io.formats.exports import without_questions
+
+        if (what := without_questions(probe)) is not None:
+            raise InvalidInput(f"{probe.name} {what}.")
     # Importing all formats takes about 18 ms, which a small evaluation can save.
     if is_ours_alone(probe):
         return Ours()

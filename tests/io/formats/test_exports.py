@@ -1,10 +1,13 @@
 """Exports of other tools: parts found by names and values, tried before they count."""
 
 import json
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
+import calipers
 from calipers import evaluate
 from calipers.errors import InvalidInput
 from calipers.io.load import load
@@ -193,3 +196,80 @@ def test_an_id_beside_a_list_of_results_is_that_of_the_question(tmp_path, name):
     truth = put(tmp_path, "truth.jsonl", records)
     result = evaluate(run=run, ground_truth=truth, metrics="mrr")
     assert result["mrr"].mean == 0.25
+
+
+ASKED = {"how to reset": ["a", "b"], "where is it": ["d"]}
+TRUTH = {"how to reset": ["b"], "where is it": ["d"]}
+
+
+def neighbours(named: bool) -> list[dict[str, Any]]:
+    """Rows of a vector search in BigQuery, the worst first."""
+    return [
+        {
+            "query": {"question": query, "embedding": [0.1]} if named else query,
+            "base": {"id": item, "content": f"Text of {item}."},
+            "distance": 0.1 * rank,
+        }
+        for query, items in ASKED.items()
+        for rank, item in reversed([*enumerate(items, 1)])
+    ]
+
+
+@pytest.mark.parametrize("ending", [".json", ".jsonl", ".parquet"])
+@pytest.mark.parametrize("named", [True, False])
+def test_rows_of_a_vector_search_in_bigquery(named: bool, ending: str, tmp_path: Path) -> None:
+    rows = neighbours(named)
+    path = tmp_path / f"rows{ending}"
+    if ending == ".parquet":
+        pl.DataFrame(rows).write_parquet(path)
+    elif ending == ".json":
+        path.write_text(json.dumps(rows))
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    scores = calipers.evaluate(ground_truth=TRUTH, run=path, metrics="mrr")
+    assert scores["mrr"].mean == 0.75
+    assert "the smallest comes first" in " ".join(scores.settings["notes"])
+
+
+def test_an_answer_of_rank_eval_is_results_that_were_judged() -> None:
+    def hit(name: str, rating: int | None) -> dict[str, Any]:
+        return {"hit": {"_index": "kb", "_id": name, "_score": 1.0}, "rating": rating}
+
+    details = {
+        "how to reset": {"metric_score": 0.5, "hits": [hit("a", None), hit("b", 1)]},
+        "where is it": {"metric_score": 0.0, "hits": [hit("d", 0)]},
+    }
+    answer = {"metric_score": 0.25, "details": details, "failures": {}}
+    scores = calipers.evaluate(answer)
+    assert scores["mrr"].mean == 0.25
+    assert {metric.kind for metric in scores.metrics} == {"precision", "hit_rate", "mrr"}
+    by_truth = calipers.evaluate(ground_truth=TRUTH, run=answer, metrics="recall@2")
+    assert by_truth["recall@2"].mean == 1.0
+
+
+ANSWER = {"took": 3, "hits": {"total": {"value": 1}, "hits": [{"_id": "a", "_score": 1.0}]}}
+
+
+@pytest.mark.parametrize("answer", [ANSWER, {"took": 1, "responses": [ANSWER, ANSWER]}, [ANSWER]])
+@pytest.mark.parametrize("role", ["both", "run"])
+def test_answers_without_their_questions_are_called_that(answer: Any, role: str) -> None:
+    given = {"data": answer} if role == "both" else {"run": answer, "ground_truth": TRUTH}
+    with pytest.raises(InvalidInput, match=r'without (its|their) question.*"query": "…"'):
+        calipers.evaluate(**given)
+    beside = [{"query": query, "response": ANSWER} for query in TRUTH]
+    wanted = dict.fromkeys(TRUTH, ["a"])
+    scores = calipers.evaluate(ground_truth=wanted, run=beside, metrics="recall@1")
+    assert scores["recall@1"].mean == 1.0
+
+
+def test_an_id_in_each_row_is_proposed_in_json_as_in_a_table(tmp_path: Path) -> None:
+    rows = [
+        {"query_text": query, "id": item, "distance": 0.1 * rank}
+        for query, items in ASKED.items()
+        for rank, item in enumerate(items, 1)
+    ]
+    with pytest.raises(InvalidInput, match='"item": "id", "distance": "distance"'):
+        calipers.evaluate(ground_truth=TRUTH, run=rows)
+    said = {"item": "id", "distance": "distance"}
+    scores = calipers.evaluate(ground_truth=TRUTH, run=rows, columns=said, metrics="mrr")
+    assert scores["mrr"].mean == 0.75

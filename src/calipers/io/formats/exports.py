@@ -20,7 +20,7 @@ from calipers.io.files.probe import Probe
 from calipers.io.format import Format, read_records
 from calipers.io.formats.mapping import read_mapping
 from calipers.io.formats.ours import Ours
-from calipers.io.records.documents import is_number
+from calipers.io.records.documents import Row, is_number, read_document
 from calipers.io.records.explode import SAME_QUERY
 from calipers.io.records.json_files import MOST_COLUMNS, RawRecords, first_object, opened
 from calipers.io.records.layout import (
@@ -40,7 +40,7 @@ from calipers.io.tables.cells import cell_value
 from calipers.io.tables.scan import InputTable, explained
 from calipers.io.tables.usual_names import renaming
 from calipers.model.matched import Dataset, Role
-from calipers.names import QUERY_ID, ROW_ID, plain_name
+from calipers.names import NEIGHBOUR, QUERY_ID, ROW_ID, plain_name
 
 _SOME = 50
 """Records that are looked at, and read as a trial."""
@@ -299,17 +299,88 @@ def unfolded(probe: Probe) -> Probe:
     """A table in another shape than a list of records, as one; any other file unchanged.
 
     ``{"columns": […], "data": [[…]]}``, as Weights & Biases and pandas (orient="split") write it,
-    or records by number, ``{"0": {…}, "1": {…}}`` (orient="index").
+    or records by number, ``{"0": {…}, "1": {…}}`` (orient="index"). Answers of ``_rank_eval``, and
+    rows of BigQuery's ``VECTOR_SEARCH``, hold one result each.
     """
+    records = _neighbours(probe)
     look = probe.look
-    if look is None or look.shape != "object" or len(look.first) > _MOST_ROWS:
-        return probe
-    records = _by_number(look.first)
-    if {"columns", "data"} <= look.keys:
-        records = _in_columns(opened(look.first["columns"]), opened(look.first["data"]))
+    if look is not None and look.shape == "object" and len(look.first) <= _MOST_ROWS:
+        records = records or _by_number(look.first) or _rated_hits(look.first)
+        if {"columns", "data"} <= look.keys:
+            names = opened(look.first["columns"])
+            records = _in_columns(names, opened(look.first["data"]))
     if not records:
         return probe
     return Probe(probe.source, probe.columns_said, records, probe.room, trial=probe.trial)
+
+
+def _neighbours(probe: Probe) -> list[object]:
+    """The rows of a vector search in BigQuery: the question, a result, its distance."""
+    if not any(keys >= NEIGHBOUR for keys in probe.row_keys.values()):
+        return []
+    for place in _places(probe):
+        asked = question_in(place.first)
+        if asked is None or not isinstance(place.first.get("base"), Mapping):
+            continue
+        rows: list[object] = []
+        for record in map(with_open_texts, place.records().plain()):
+            base = record.get("base")
+            document = read_document(base) if isinstance(base, Mapping) else Row()
+            rows.append(
+                {
+                    "query": value_at(record, asked),
+                    "item": document.id,
+                    "text": document.text,
+                    "distance": record.get("distance"),
+                }
+            )
+        return rows
+    return []
+
+
+def _rated_hits(value: Mapping[str, object]) -> list[object]:
+    """The hits in an answer of ``_rank_eval``, each with its rating; none if it is no such."""
+    if not {"metric_score", "details"} <= value.keys():
+        return []
+    details = opened(value["details"])
+    rows: list[object] = []
+    for query, detail in details.items() if isinstance(details, Mapping) else ():
+        hits = detail.get("hits") if isinstance(detail, Mapping) else None
+        for rank, hit in enumerate(hits if isinstance(hits, list) else [], 1):
+            document = hit.get("hit") if isinstance(hit, Mapping) else None
+            if not isinstance(document, Mapping):
+                return []
+            row = {"query": query, "item": document.get("_id"), "rank": rank}
+            rows.append({**row, "grade": hit.get("rating")})
+    return rows
+
+
+def without_questions(probe: Probe) -> str | None:
+    """What a file of bare answers is, and what to do; None if it is none."""
+    look = probe.look
+    if look is None or len(look.first) > MOST_COLUMNS:
+        return None
+    first = _decoded(look.first)
+    responses = first.get("responses")
+    answers = responses if isinstance(responses, list) and responses else [first]
+    if not all(_is_bare_answer(answer) for answer in answers[:_SOME]):
+        return None
+    several = len(answers) > 1 or look.shape != "object"
+    what = "answers of a search engine without their questions"
+    if not several:
+        what = "one answer of a search engine without its question"
+    return (
+        f"holds {what}. Write each beside what was asked, one record for each: "
+        '{"query": "…", "response": {…}}'
+    )
+
+
+def _is_bare_answer(value: object) -> bool:
+    """Whether a value is what Elasticsearch or OpenSearch answers, and nothing else."""
+    if not isinstance(value, Mapping) or question_in(value) is not None:
+        return False
+    hits = value.get("hits")
+    return isinstance(hits, Mapping) and isinstance(hits.get("hits"), list)
 
 
 def _by_number(value: Mapping[str, object]) -> list[object]:

@@ -48,7 +48,11 @@ def missing_part(
     lacking = {"ground_truth"} if not has_truth and role != "run" else set[str]()
     if not has_results and role != "ground_truth":
         lacking.add("retrieved")
-    return tuple(mappings(profiles, lacking, role))
+    lists = tuple(mappings(profiles, lacking, role))
+    if has_truth or has_results or role == "ground_truth":
+        return lists
+    # One result or target in each row, which may be called "id".
+    return (*lists, *mappings(profiles, {"item"}, role))
 
 
 def mappings(profiles: Profiles, lacking: set[str], role: Role) -> Iterator[Pairs]:
