@@ -393,9 +393,11 @@ ORDERING = frozenset(
 )
 """Words in names of columns that may order results."""
 LAST_STAGE = frozenset(
-    words_in("rerank reranked reranker reranking final after fused post")
+    words_in("rerank reranked reranker reranking final after fused post second last")
 )
 """Words in names of lists that come out of a later stage than others."""
+FIRST_STAGE = frozenset(words_in("before pre first initial"))
+"""Words in names of lists that come before it, whatever else the name says."""
 TOTALS = frozenset(
     words_in(
         "total totals sum summe gesamt overall average avg mean mittelwert durchschnitt "

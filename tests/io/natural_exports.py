@@ -362,6 +362,61 @@ def ragas_like(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str
     return rows, "both"
 
 
+def bigquery_rows(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str]:
+    """What a vector search in BigQuery returns, one neighbour in each row, in any order."""
+    del truth
+    named = draw.random() < 0.5
+    rows = [
+        {
+            "query": {"question": query, "embedding": [0.1, 0.2]} if named else query,
+            "base": {"id": name, "content": TEXT.format(name)},
+            "distance": number,
+        }
+        for query, ids in run.items()
+        for name, number in _rising(ids)
+    ]
+    return draw.sample(rows, len(rows)), "run"
+
+
+def rank_eval(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str]:
+    """The answer of a ranking evaluation, as results."""
+    details = {}
+    for query, ids in run.items():
+        hits = [
+            {"hit": {"_index": "kb", "_id": name, "_score": score}, "rating": None}
+            for name, score in _falling(draw, ids)
+        ]
+        details[query] = {"metric_score": 0.5, "unrated_docs": [], "hits": hits}
+    del truth
+    return {"metric_score": 0.5, "details": details, "failures": {}}, "run"
+
+
+def by_query(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str]:
+    """An object with a record under each question."""
+    returned = draw.choice(("retrieved", "results", "retrieved_ids"))
+    wanted = draw.choice(("ground_truth", "relevant", "expected_ids"))
+    rows = {query: {returned: ids, wanted: [*truth[query]]} for query, ids in run.items()}
+    return rows, "both"
+
+
+def short_names(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str]:
+    """Names that nobody knows, beside one another."""
+    asked, returned, wanted = draw.choice((("q", "pred", "gt"), ("kysymys", "osumat", "oikeat")))
+    return [{asked: q, returned: ids, wanted: [*truth[q]]} for q, ids in run.items()], "both"
+
+
+def one_each(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str]:
+    """One result in each row, with its id, and its score or distance."""
+    del truth
+    key, numbers = draw.choice((("score", _falling), ("distance", lambda _, ids: _rising(ids))))
+    rows = [
+        {"query_text": query, "id": name, key: number}
+        for query, ids in run.items()
+        for name, number in numbers(draw, ids)
+    ]
+    return draw.sample(rows, len(rows)), "run"
+
+
 def two_stages(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str]:
     """A first stage and what a reranker made of it; the last one counts."""
     first, last = draw.choice(
@@ -409,6 +464,11 @@ EXPORTS: dict[str, Export] = {
     "deepeval": deepeval,
     "mteb": mteb,
     "ragas_like": ragas_like,
+    "bigquery_rows": bigquery_rows,
+    "rank_eval": rank_eval,
+    "by_query": by_query,
+    "short_names": short_names,
+    "one_each": one_each,
     "two_stages": two_stages,
     "verdicts": verdicts,
 }

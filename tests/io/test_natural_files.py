@@ -20,6 +20,7 @@ N = int(os.environ.get("CALIPERS_NATURAL_FILES", "160"))
 _OPTION = r"--(?:column|distance|grades|map-ids) (?:'[^']*'|[^\s;'(]*[^\s;,'(.:])"
 PROPOSED = re.compile(rf"{_OPTION}(?: {_OPTION})*")
 MOST_STEPS = 5
+MAPS = "map-ids="
 
 
 def value_of(file: File, path, columns=()):
@@ -29,7 +30,10 @@ def value_of(file: File, path, columns=()):
     given = {"truth": {"ground_truth": path, "run": run}}
     given["run"] = {"ground_truth": file.truth, "run": path}
     given["both"] = {"data": path}
-    scores = evaluate(**given[file.holds], metrics=file.metrics, columns=list(columns))
+    maps = [one.removeprefix(MAPS) for one in columns if one.startswith(MAPS)]
+    named = [one for one in columns if not one.startswith(MAPS)]
+    map_ids = maps[-1] if maps else None
+    scores = evaluate(**given[file.holds], metrics=file.metrics, columns=named, map_ids=map_ids)
     return tuple(scores[name].mean for name in file.metrics.split(","))
 
 
@@ -43,7 +47,7 @@ def fits(file: File, line: str) -> bool:
     """Whether the author, who knows which columns mean nothing, could take a line."""
     pairs = [one.split("=", 1) for one in said(line)]
     return all(
-        (ours == "grades") or (ours == "ignore") == (theirs in file.nothing)
+        (ours in ("grades", "map-ids")) or (ours == "ignore") == (theirs in file.nothing)
         for ours, theirs in pairs
     )
 

@@ -257,7 +257,7 @@ def test_answers_without_their_questions_are_called_that(answer: Any, role: str)
     with pytest.raises(InvalidInput, match=r'without (its|their) question.*"query": "…"'):
         calipers.evaluate(**given)
     beside = [{"query": query, "response": ANSWER} for query in TRUTH]
-    wanted = dict.fromkeys(TRUTH, ["a"])
+    wanted = {query: ["a"] for query in TRUTH}
     scores = calipers.evaluate(ground_truth=wanted, run=beside, metrics="recall@1")
     assert scores["recall@1"].mean == 1.0
 
@@ -273,3 +273,33 @@ def test_an_id_in_each_row_is_proposed_in_json_as_in_a_table(tmp_path: Path) -> 
     said = {"item": "id", "distance": "distance"}
     scores = calipers.evaluate(ground_truth=TRUTH, run=rows, columns=said, metrics="mrr")
     assert scores["mrr"].mean == 0.75
+
+
+def test_an_object_with_a_record_under_each_question() -> None:
+    records = {
+        "Who?": {"retrieved": ["x", "a"], "relevant": ["a"]},
+        "Where?": {"retrieved": ["b"], "relevant": ["b"]},
+    }
+    assert mrr(records) == 0.75
+
+
+def test_names_that_nobody_knows_are_proposed_with_both_parts() -> None:
+    rows = [
+        {"q": "Who is it?", "pred": ["x", "a"], "gt": ["a"]},
+        {"q": GIL, "pred": ["b"], "gt": ["b"]},
+    ]
+    said = {"query": "q", "item": "gt", "retrieved": "pred"}
+    with pytest.raises(InvalidInput) as caught:
+        mrr(rows)
+    assert json.dumps(said) in str(caught.value).splitlines()[1]
+    assert mrr(rows, columns=said) == 0.75
+
+
+def test_rows_with_an_id_that_two_questions_share() -> None:
+    rows = [
+        {"query_text": query, "id": item, "distance": number}
+        for query, item, number in (("Who?", "a", 0.2), ("Who?", "x", 0.1), ("Where?", "a", 0.1))
+    ]
+    truth = {"Who?": ["a"], "Where?": ["a"]}
+    with pytest.raises(InvalidInput, match='"item": "id", "distance": "distance"'):
+        calipers.evaluate(ground_truth=truth, run=rows)

@@ -293,3 +293,65 @@ def test_a_file_of_results_alone_gets_the_line_that_reads_it(text, tmp_path):
 def test_a_file_with_a_column_left_over_may_hold_both(tmp_path):
     path = put(tmp_path, "Kysymys,Kohta,Mikä\nKuka?,a,u\nKuka?,b,w\n")
     assert "in a second file" not in refusal(data=path)
+
+
+def test_a_matrix_of_questions_and_items_is_refused_without_a_line(tmp_path):
+    """A line would take one item's grades for the targets."""
+    path = put(tmp_path, "question,a,b,c\nWho?,0,1,0\nWhere?,1,0,0\n")
+    sentence = refusal(data=path)
+    assert sentence.startswith("Write one row for each question and item")
+    assert not lines_of(sentence)
+
+
+STAGED = {
+    "rank_before,rank_after": (["1,2", "2,1"], "--column rank=rank_after"),
+    "bm25_score,rerank_score": (["9.1,0.1", "8.1,0.9"], "--column score=rerank_score"),
+}
+
+
+@pytest.mark.parametrize("names", STAGED)
+def test_the_order_of_the_last_stage_is_proposed_first(names, tmp_path):
+    (first, second), line = STAGED[names]
+    rows = [f"Who?,a,{first},0\nWho?,b,{second},1"]
+    path = put(tmp_path, f"question,doc_id,{names},relevant\n" + "\n".join(rows) + "\n")
+    lines = lines_of(refusal(data=path))
+    assert lines[0] == line
+    assert value(lines[0], data=path) == 1.0
+
+
+@pytest.mark.parametrize(
+    "names", [("first_stage", "second_stage"), ("before_rerank", "after_rerank")]
+)
+def test_the_list_of_the_last_stage_is_proposed_first(names, tmp_path):
+    path = put(tmp_path, f"question,{','.join(names)},relevant\nWho?,a;b;c,b;a;c,b\n")
+    lines = lines_of(refusal(data=path))
+    assert lines[0] == f"--column retrieved={names[1]}"
+    assert value(lines[0], data=path) == 1.0
+
+
+def test_numbered_columns_with_a_list_each_are_no_single_ranking(tmp_path):
+    path = put(tmp_path, "question,stage1,stage2,gold\nWho?,a;b,b;a,b\nWhere?,d;e,e;d,d\n")
+    lines = lines_of(refusal(data=path))
+    assert lines == ["--column retrieved=stage1", "--column retrieved=stage2"]
+
+
+def test_a_score_may_be_the_grade_of_a_ground_truth_if_it_is_a_scale(tmp_path):
+    path = put(tmp_path, "question,chunk_id,score\nq,a,3\nq,b,0\np,c,1\n")
+    [line] = lines_of(refusal(ground_truth=path, run=RUN))
+    assert line == "--column grade=score"
+    assert value(line, ground_truth=path, run=RUN) == 0.75
+    scored = put(tmp_path, "question,chunk_id,score\nq,a,0.93\nq,b,0.4\np,c,0.2\n")
+    assert not lines_of(refusal(ground_truth=scored, run=RUN))
+
+
+def test_words_that_nobody_knows_are_not_simply_left_out(tmp_path):
+    path = put(tmp_path, "question,chunk_id,opinion\nq,a,superb\nq,b,meh\np,c,superb\n")
+    sentence = refusal(ground_truth=path, run=RUN)
+    assert sentence.startswith("Name it as the grade and give each word a number (--grades), or")
+
+
+def test_stars_are_grades(tmp_path):
+    path = put(tmp_path, "question,chunk_id,stars\nq,a,★★☆\nq,b,☆☆☆\np,c,★☆☆\n")
+    graded, _ = lines_of(refusal(ground_truth=path, run=RUN))
+    assert graded == "--column grade=stars"
+    assert value(graded, ground_truth=path, run=RUN) == 0.75

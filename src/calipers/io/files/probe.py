@@ -205,7 +205,14 @@ class Probe:
         """
         said = self.columns_said
         if names:
-            said = replace(said, named={**names, **said.named})
+            # A field that the user named may be a part of the record: its name there counts.
+            parts = {ours: said.named.get(name, name) for ours, name in names.items()}
+            rest = {
+                ours: name
+                for ours, name in said.named.items()
+                if ours not in names.values()
+            }
+            said = replace(said, named={**parts, **rest})
         if self.given is None:
             raw = json_files.raw_records(self.source, cast(Look, self.look), owner)
         elif isinstance(self.given, Mapping):

@@ -22,6 +22,7 @@ from calipers.io.formats.mapping import read_mapping
 from calipers.io.formats.ours import Ours
 from calipers.io.records.documents import Row, is_number, read_document
 from calipers.io.records.explode import SAME_QUERY
+from calipers.io.records.fields import names_of_parts
 from calipers.io.records.json_files import MOST_COLUMNS, RawRecords, first_object, opened
 from calipers.io.records.layout import (
     Layout,
@@ -306,6 +307,7 @@ def unfolded(probe: Probe) -> Probe:
     look = probe.look
     if look is not None and look.shape == "object" and len(look.first) <= _MOST_ROWS:
         records = records or _by_number(look.first) or _rated_hits(look.first)
+        records = records or _by_query(look.first)
         if {"columns", "data"} <= look.keys:
             names = opened(look.first["columns"])
             records = _in_columns(names, opened(look.first["data"]))
@@ -397,6 +399,32 @@ def _by_number(value: Mapping[str, object]) -> list[object]:
 def _asks(row: object) -> bool:
     """Whether a value is a record with a question."""
     return isinstance(row, Mapping) and question_in(row) is not None
+
+
+def _by_query(value: Mapping[str, object]) -> list[object]:
+    """The records in an object with one under each question; none if it is no such object."""
+    if len(value) < _FEWEST_BY_QUERY or not all(map(_begins_as_object, value.values())):
+        return []
+    records: list[object] = []
+    for query, held in value.items():
+        record = opened(held)
+        if not isinstance(record, Mapping) or not _lists_both_parts(record):
+            return []
+        records.append({"query": query, **record})
+    return records
+
+
+def _lists_both_parts(record: Mapping[str, object]) -> bool:
+    """Whether a record without a question lists its results and its targets."""
+    if question_in(record) is not None:
+        return False
+    known = names_of_parts({"query": "", **record}, "both")
+    listed = (record.get(known.get(part, part)) for part in ("retrieved", "ground_truth"))
+    return all(isinstance(part, list) for part in listed)
+
+
+_FEWEST_BY_QUERY = 2
+"""Questions from which on an object is one of records by question."""
 
 
 def _in_columns(columns: object, rows: object) -> list[object]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import polars as pl
 
-from calipers.errors import Unclear
+from calipers.errors import InvalidInput, Unclear
 from calipers.io.files.probe import Probe
 from calipers.io.format import (
     BESIDE,
@@ -27,6 +27,7 @@ from calipers.io.format import (
     wrong_format,
 )
 from calipers.io.records.entries import EVERYTHING, Remarks
+from calipers.io.records.explode import SAME_QUERY
 from calipers.io.records.fields import (
     first_records,
     has_objects,
@@ -163,7 +164,15 @@ class Ours(EachRow):
 
             options = missing_part(_sample(probe, owner), role, **has)
         notes = notes_on_names(names, first.keys() - self.kept)
-        dataset = read_records(self, probe, probe.records(owner, names), notes)
+        try:
+            dataset = read_records(self, probe, probe.records(owner, names), notes)
+        except InvalidInput as error:
+            if any(has.values()) or not options or SAME_QUERY not in str(error):
+                raise
+            from calipers.io.tables.candidates import nothing_fits
+
+            # Several rows of a question: each holds one result, and nobody knows its name.
+            raise nothing_fits(probe.name, _sample(probe, owner), "item", role) from None
         dataset = _of_judged_results(dataset, _renamed(first, names))
         return replace(dataset, unclear=Unclear("", *options)) if options else dataset
 

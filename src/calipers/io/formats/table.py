@@ -94,7 +94,7 @@ def read_long(table: InputTable, role: Role) -> Dataset:
         has_truth, has_results = _parts(ours, role)
         left = left_over(found, names)
         unclear = None
-        if left and not (has_truth and has_results):
+        if (left or role == "ground_truth") and not (has_truth and has_results):
             profiles = profiles_of(table, ours["query"])
             options = missing_part(
                 profiles, role, has_truth=has_truth, has_results=has_results

@@ -21,6 +21,7 @@ from calipers.io.tables.cells import looks_like_texts
 from calipers.io.tables.columns import IGNORE, Pairs
 from calipers.io.tables.usual_names import IGNORED, says_wanted
 from calipers.names import (
+    FIRST_STAGE,
     JUDGED,
     LAST_STAGE,
     NEGATIVES,
@@ -108,7 +109,8 @@ def _shown(lists: Sequence[list[str]]) -> str:
 def _turn(name: str) -> tuple[bool, str]:
     """The later stage first: it is what users see."""
     words = set(plain_name(name).split("_"))
-    return not words & {*LAST_STAGE, "hybrid"}, name
+    is_last = words & {*LAST_STAGE, "hybrid"} and not words & FIRST_STAGE
+    return not is_last, name
 
 
 def refuse_second_order(results: Sequence[object], place: Callable[[], str]) -> None:

@@ -8,12 +8,11 @@ import polars as pl
 from calipers.errors import Unclear
 from calipers.io.tables.columns import GRADES, IGNORE, Pairs
 from calipers.io.tables.grades import grades_of_words
-from calipers.io.tables.profile import Profile, Profiles
+from calipers.io.tables.profile import FEW, Profile, Profiles
 from calipers.io.tables.usual_names import IDENTITIES, IGNORED, numbered_groups, renaming
 from calipers.model.matched import Role
 from calipers.names import (
     HARMLESS,
-    LAST_STAGE,
     NO_GRADES,
     WANTED_WORDS,
     is_distance,
@@ -29,6 +28,13 @@ _OWN = frozenset({"id", "_id", "tags", "latency_ms", "error", "stages"})
 def nothing_fits(name: str, profiles: Profiles, lacking: str, role: Role) -> Unclear:
     """The error for a table without a column for the query or the item."""
     listed = ", ".join(_columns(profiles)) or "no name"
+    if lacking == "item" and (items := _matrix(profiles)):
+        named = ", ".join(item.name for item in items)
+        return Unclear(
+            f"{name} has a column of grades for each of {named:.60}",
+            otherwise="Write one row for each question and item, with the columns question, "
+            "chunk_id and grade",
+        )
     usual = (
         "question or query_id"
         if lacking == "query"
@@ -39,6 +45,22 @@ def nothing_fits(name: str, profiles: Profiles, lacking: str, role: Role) -> Unc
         *mappings(profiles, {lacking}, role),
         otherwise=f"Add a column {usual}, or give another file",
     )
+
+
+_FEWEST_IN_MATRIX = 3
+"""Columns from which on grades alone are a matrix of questions and items."""
+
+
+def _matrix(profiles: Profiles) -> list[Profile]:
+    """The columns of a table with one for each item, which grade it for each question."""
+    free = _free(profiles, {"item"})
+    judging = [one for one in free if one.kind in ("numbers", "judgements")]
+    if len(judging) < max(_FEWEST_IN_MATRIX, len(free)):
+        return []
+    values = {cell for one in judging for cell in one.cells}
+    says_no = "0" in values or any(one.kind == "judgements" for one in judging)
+    counts = any(one.words & NO_GRADES for one in judging)
+    return judging if says_no and len(values) <= FEW and not counts else []
 
 
 def missing_part(
@@ -57,10 +79,20 @@ def missing_part(
 
 def mappings(profiles: Profiles, lacking: set[str], role: Role) -> Iterator[Pairs]:
     """Mappings of columns of unknown name to the fields that are lacking, the likelier first."""
-    known = {*renaming(_columns(profiles)).values()}
+    names = renaming(_columns(profiles))
+    known = {*names.values()}
     free = _free(profiles, lacking)
+    if role == "ground_truth" and "grade" not in known:
+        # What is called a score may be the grade, where nothing else is.
+        scores = [profiles[theirs] for theirs, ours in names.items() if ours == "score"]
+        free += [score for score in scores if score.is_scale]
     unknown = {one.name for one in free}
-    every = numbered_groups(_columns(profiles)).values()
+    every = [
+        group
+        for group in numbered_groups(_columns(profiles)).values()
+        # Columns with a list each are rankings of their own: stage1, stage2.
+        if not all(profiles[name].kind == "lists" for name in group)
+    ]
     in_groups = {name for group in every for name in group}
     numbered = [group for group in every if unknown.issuperset(group)]
     single = [one for one in free if one.name not in in_groups]
@@ -201,9 +233,17 @@ def _in_order(mapping: Pairs, rest: list[Profile], known: set[str]) -> Iterator[
     if known & {"score", "rank", "retrieved"}:
         yield mapping
         return
-    for one in (one for one in rest if one.may_order):
-        yield from ((*mapping, pair) for (pair,) in orders(one))
-    yield mapping
+    ordering = sorted((one for one in rest if one.may_order), key=_is_early)
+    every = [orders(one) for one in ordering]
+    # What each column most likely is comes before what one of them may be, too.
+    likely = [(*mapping, pair) for (pair,), *_ in every]
+    others = [(*mapping, pair) for _, *lines in every for (pair,) in lines]
+    yield from (*likely, *others, mapping)
+
+
+def _is_early(profile: Profile) -> bool:
+    """Sorts columns of the last stage first: it is what users see."""
+    return not profile.comes_last
 
 
 def orders(profile: Profile) -> list[Pairs]:
@@ -265,7 +305,7 @@ def _returned_lists(rest: list[Profile]) -> list[Profile]:
 
     def unlikely(profile: Profile) -> tuple[bool, bool, int]:
         hinted = possible_meaning(profile.name) == "retrieved"
-        return not profile.words & LAST_STAGE, not hinted, -profile.count
+        return not profile.comes_last, not hinted, -profile.count
 
     may = [one for one in rest if one.kind in ("lists", "words", "places", "numbers")]
     return sorted(may, key=unlikely)[:4]

@@ -496,6 +496,7 @@ def may_be_the_grade(
         f"{column!r} of {where} is not understood (it holds {value!r:.40}), and may say which "
         "targets are relevant",
         *(lines if likely else reversed(lines)),
+        otherwise="Name it as the grade and give each word a number (--grades)",
     )
 
 

@@ -34,6 +34,8 @@ _MARKS = frozenset({"x", "✓", "✔", "✅", "☑", "+", "*", "●", "•"})
 _NOT_MARKED = frozenset({"✗", "✘", "❌", "☐", "✖"})
 JUDGEMENTS = _YES | _NO | _MARKS | _NOT_MARKED
 """Words and marks that say yes or no, in lower case without accents."""
+_STARS = re.compile("[★☆⭐\ufe0f]+")
+"""Stars, filled and empty: the filled ones count."""
 _OF_SCALE = re.compile(r"([+-]?\d+(?:[.,]\d+)?)\s*(?:/\s*\d+|[-–—:=(]\s*\D.*)")
 """A grade with its scale or its meaning: 2/3, 2 - ok, 3 (exact)."""
 _LEVELS: Mapping[str, int] = {
@@ -71,9 +73,13 @@ def grade_in(cell: str) -> float | None:
 
     >>> grade_in("2/3"), grade_in("2 - ok"), grade_in("1,5 (fair)"), grade_in("2"), grade_in("a/b")
     (2.0, 2.0, 1.5, None, None)
+    >>> grade_in("★★☆")
+    2.0
     """
-    file_format = _OF_SCALE.fullmatch(cell.strip())
-    return None if file_format is None else number_in(file_format[1])
+    if _STARS.fullmatch(cell.strip()):
+        return float(cell.count("★") + cell.count("⭐"))
+    of_scale = _OF_SCALE.fullmatch(cell.strip())
+    return None if of_scale is None else number_in(of_scale[1])
 
 
 def grades_of_words(cells: Iterable[str]) -> str | None:

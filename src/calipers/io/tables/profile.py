@@ -17,8 +17,10 @@ from calipers.io.tables.cells import looks_like_texts
 from calipers.io.tables.grades import JUDGEMENTS, grade_in
 from calipers.names import (
     COUNTING,
+    FIRST_STAGE,
     HARMLESS,
     JUDGING,
+    LAST_STAGE,
     NO_GRADES,
     REMARKS,
     plain_name,
@@ -133,6 +135,14 @@ class Profile:
         )
 
     @cached_property
+    def is_scale(self) -> bool:
+        """Whether the numbers are steps of a scale from 0 to 10, and no scores of a retriever."""
+        steps = self.numbers.drop_nulls() * 2
+        return self.kind == "numbers" and bool(
+            ((steps % 1 == 0) & steps.is_between(0, 20)).all()
+        )
+
+    @cached_property
     def numbers(self) -> pl.Series:
         """The cells as numbers, whatever they are padded with; null where a cell is none."""
         texts = self.column.cast(pl.String, strict=False).str.strip_chars()
@@ -204,6 +214,11 @@ class Profile:
             return True
         steps = numbers.diff().drop_nulls()
         return len(numbers) >= COUNTED_ROWS and bool((steps == 1).all())
+
+    @cached_property
+    def comes_last(self) -> bool:
+        """Whether the name says that it is of the last stage: ``reranked``, ``rank_after``."""
+        return bool(self.words & LAST_STAGE) and not self.words & FIRST_STAGE
 
     @cached_property
     def judges_by_name(self) -> bool:

@@ -351,7 +351,7 @@ def _check_one_list(
     # The list of the last stage is what the user of a retriever gets.
     for one in others:
         line: Pairs = (("retrieved", one.name),)
-        lines = [line, *lines] if one.words & LAST_STAGE else [*lines, line]
+        lines = [line, *lines] if one.comes_last else [*lines, line]
     raise Unclear(
         f"{table.name} has two lists of results, {listed!r} and {rest[0]!r}; one is measured at a "
         "time",
@@ -375,7 +375,7 @@ def _check_one_order(
         raise Unclear(
             f"{table.name} has two orders of results, {by.name!r} and {one.name!r}, and they "
             "differ",
-            *(lines if one.words & LAST_STAGE else ()),
+            *(lines if one.comes_last else ()),
             ((IGNORE, one.name),),
             *lines,
         )
