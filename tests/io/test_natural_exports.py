@@ -23,4 +23,4 @@ def test_an_export_gives_the_value_that_is_meant(tmp_path) -> None:
         assert found in ("right", "first line"), (seed, found, file.shape, file.content)
     if "CALIPERS_NATURAL_FILES" in os.environ:
         print(outcomes.most_common())  # noqa: T201
-    assert outcomes["right"] >= 0.9 * N, outcomes.most_common()
+    assert outcomes["right"] >= 0.8 * N, outcomes.most_common()
