@@ -12,7 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calipers
-from calipers.model.fingerprint import fingerprint_settings, suspected_duplicates
+from calipers.model.fingerprint import (
+    DigestSum,
+    RankingFingerprint,
+    fingerprint_settings,
+    suspected_duplicates,
+)
 from tests.questions.samples import write_lines
 from tests.strategies import World, worlds
 
@@ -176,3 +181,30 @@ def test_rows_of_equal_hashes_are_found_and_no_others(halves):
     some = [(upper << 32) | lower for upper, lower in halves]
     rows = suspected_duplicates(np.array(some, dtype=np.uint64)).tolist()
     assert rows == [row for row, one in enumerate(some) if some.count(one) > 1]
+
+
+names = st.text("aé\x1e\x1f\x1d\x00\n", max_size=3)
+
+
+@given(st.lists(st.tuples(names, st.lists(names | st.none(), min_size=1, max_size=4)), min_size=1))
+def test_each_ranking_is_hashed_as_if_it_stood_alone(rankings):
+    """Against the documented form, written out: no id can pass for a separator."""
+    escapes = {"\x1d": "\x1de", "\x1f": "\x1df", "\x1e": "\x1dr", "\x00": "\x1dn"}
+
+    def written(name):
+        return "\x00" if name is None else "".join(escapes.get(sign, sign) for sign in name)
+
+    blobs = [
+        written(query) + "\x1f" + "\x1e".join(map(written, items)) for query, items in rankings
+    ]
+    expected = DigestSum()
+    expected.add([hashlib.sha256(blob.encode()).digest() for blob in blobs])
+    lengths = [len(items) for _, items in rankings]
+    joined = [item for _, items in rankings for item in items]
+    found = RankingFingerprint()
+    found.add(
+        pl.Series([query for query, _ in rankings], dtype=pl.String),
+        pl.Series(joined, dtype=pl.String),
+        np.cumsum([0, *lengths[:-1]]),
+    )
+    assert found.hexdigest() == expected.hexdigest()

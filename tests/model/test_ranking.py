@@ -32,3 +32,25 @@ def test_results_without_ids_are_told_apart_by_their_texts():
     assert batch.frame["text"].to_list() == ["b", "c", "a"]
     with pytest.raises(InvalidInput, match="the same score 1: 'a' and 'c'"):
         list(rank_batches(iter([table]), "score", "error"))
+
+
+ROW = st.tuples(st.integers(0, 3), st.sampled_from("abcé"), st.integers(0, 2))
+
+
+@given(st.lists(ROW, min_size=1, max_size=14), st.booleans())
+def test_ties_go_by_id_and_take_their_columns_with_them(rows, chunked):
+    """Against a sort of the rows themselves; any columns, in one piece or in several."""
+    rows = sorted(((q, f"{name}{at}", score, at) for at, (q, name, score) in enumerate(rows)))
+    parts = [rows[:5], rows[5:]] if chunked else [rows]
+    schema = {"query": pl.String, "item": pl.String, "score": pl.Float64, "page": pl.Int64}
+    table = pl.concat(
+        pl.DataFrame([(f"q{q}", *rest) for q, *rest in part], schema, orient="row")
+        for part in parts
+        if part
+    )
+    [batch] = rank_batches(iter([table]), "score", "trec")
+    by_id = sorted(rows, key=lambda row: row[1], reverse=True)
+    expected = sorted(by_id, key=lambda row: (row[0], -row[2]))
+    assert batch.frame.select("query", "item", "score", "page").rows() == [
+        (f"q{q}", item, float(score), page) for q, item, score, page in expected
+    ]

@@ -53,8 +53,9 @@ def _row_texts(texts: list[pl.Series]) -> pl.Series:
 
 def _joined_rows(rows: pl.Series) -> bytes:
     """Row texts as one blob."""
-    blob: str = rows.str.join(_ROW).item()
-    return blob.encode()
+    # Cast first: a text would be decoded for Python, and encoded again.
+    blob: bytes = rows.str.join(_ROW).cast(pl.Binary).item()
+    return blob
 
 
 def _n_control_characters(blob: bytes) -> int:
@@ -150,21 +151,22 @@ class RankingFingerprint:
             return
         filled = items.fill_null(_NOTHING)
         texts = filled.clone().scatter(starts, queries + _FIELD + filled.gather(starts))
-        blob = texts.str.join(_ROW).item().encode()
+        blob = _joined_rows(texts)
         ours = len(items) - 1 + len(queries) + items.null_count()
         if _n_control_characters(blob) != ours:
             filled = _escaped(items).fill_null(_NOTHING)
             texts = filled.scatter(
                 starts, _escaped(queries) + _FIELD + filled.gather(starts)
             )
-            blob = texts.str.join(_ROW).item().encode()
-        row_ends = np.cumsum(
-            texts.str.len_bytes().to_numpy().astype(np.int64) + len(_ROW)
-        )
-        cuts = [0, *row_ends[np.append(starts[1:], len(items)) - 1].tolist()]
+            blob = _joined_rows(texts)
+        # No text holds a separator by now: the ends of the rows are where they stand.
+        is_end = np.frombuffer(blob, dtype=np.uint8) == ord(_ROW)
+        row_ends = np.append(np.flatnonzero(is_end), len(blob))
+        cuts = [-1, *row_ends[np.append(starts[1:], len(items)) - 1].tolist()]
         sha256 = hashlib.sha256
+        whole = memoryview(blob)
         digests = [
-            sha256(blob[begin : end - 1]).digest() for begin, end in pairwise(cuts)
+            sha256(whole[begin + 1 : end]).digest() for begin, end in pairwise(cuts)
         ]
         self._sum.add(digests)
 

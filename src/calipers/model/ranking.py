@@ -285,9 +285,11 @@ def _tied_by_id(frame: pl.DataFrame, with_previous: Bools, rows: Ints) -> pl.Dat
     taken = rows[order[moves]]
     # All within a tie: what is the same in all of it need not move.
     columns = [frame[name] for name in frame.columns if name not in ("query", "score")]
-    place = np.arange(frame.height)
-    place[to] = taken
-    return frame.with_columns(column.gather(place) for column in columns)
+    # Few rows move in most files, and a column with some values set anew is made ten times
+    # as fast as one that is gathered whole.
+    return frame.with_columns(
+        column.clone().scatter(to, column.gather(taken)) for column in columns
+    )
 
 
 def order_within(starts: Ints, lengths: Ints, key: Floats) -> Ints | None:
