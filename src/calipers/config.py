@@ -211,7 +211,7 @@ def _values(
     path: Path,
     place: str,
 ) -> dict[str, object]:
-    result: dict[str, Any] = {}
+    result: dict[str, object] = {}
     for written, value in table.items():
         name = _key(written)
         if name not in known:
@@ -227,7 +227,7 @@ def _values(
     return result
 
 
-def _value(takers: Sequence[Argument], value: Any, where: str, path: Path) -> Any:
+def _value(takers: Sequence[Argument], value: object, where: str, path: Path) -> object:
     """Convert a value for the first operation that accepts it."""
     settings = [taker.setting for taker in takers if taker.setting is not None]
     is_path = any(setting.path for setting in settings)
@@ -246,6 +246,8 @@ def _value(takers: Sequence[Argument], value: Any, where: str, path: Path) -> An
         # loading.
         raise max(refusals, key=lambda error: len(str(error)))
     # A history or a baseline may also be an address or a reference instead of a path.
+    if not isinstance(value, str):
+        return value
     if is_path and "://" not in value and not value.startswith("@"):
         return _from_folder(value, path)
     return _target(value, path) if settings[0].file == "retriever" else value
@@ -284,7 +286,7 @@ def _from_folder(value: str, path: Path) -> str:
         return str(whole)
 
 
-def without_cutoffs(metrics: Any, k: list[int]) -> list[str]:
+def without_cutoffs(metrics: str | list[str], k: list[int]) -> list[str]:
     """The metrics of the settings file without cut-offs, for the k of the command line."""
     from calipers.measures.spec import parse
 

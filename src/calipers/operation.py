@@ -113,14 +113,14 @@ class Setting:
         )
 
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., object])
 
 
 @dataclass(frozen=True)
 class Operation:
     """One operation of the library, with its command and its page in the docs."""
 
-    function: Callable[..., Any]
+    function: Callable[..., object]
     command: str | None
     """The command that runs it, as typed after ``calipers``; None if only Python has
     it."""
@@ -155,16 +155,16 @@ def takes_keywords(function: F) -> F:
     name = function.__name__
 
     @wraps(function)
-    def checked(*args: Any, **keywords: Any) -> Any:
+    def checked(*args: object, **keywords: object) -> object:
         if isinstance(keywords.get("settings"), Settings):
             return function(*args, **keywords)
         known = arguments(function)
         if not known.keys() >= keywords.keys():
             raise _unknown(name, sorted(keywords.keys() - known), sorted(known))
-        if len(args) > len(_in_place(function)):
+        if len(args) > len(_in_place(function)) and not _takes_more(function):
             raise _too_many(name, len(args), _in_place(function), known)
 
-        def converted(keyword: str, value: Any) -> Any:
+        def converted(keyword: str, value: object) -> object:
             return convert(known[keyword], value, f"The argument {keyword} of {name}")
 
         placed = [
@@ -190,8 +190,10 @@ def takes_keywords(function: F) -> F:
             members = arguments_of(kind).keys()
             values = {keyword: named.pop(keyword) for keyword in members & named.keys()}
             named["settings"] = build(kind, values)
+        # What follows is of an operation that takes any number, such as metrics.
+        in_order = (*(value for _, value in placed), *args[len(placed) :])
         try:
-            return function(*(value for _, value in placed), **named)
+            return function(*in_order, **named)
         except CalipersError:
             raise
         except BaseException as error:
@@ -219,7 +221,7 @@ def _too_many(
 
 
 @cache
-def _in_place(function: Callable[..., Any]) -> tuple[str, ...]:
+def _in_place(function: Callable[..., object]) -> tuple[str, ...]:
     """The names of the arguments that may be given without one, in their order."""
     placed = signature(function).parameters.values()
     return tuple(
@@ -227,6 +229,13 @@ def _in_place(function: Callable[..., Any]) -> tuple[str, ...]:
         for parameter in placed
         if parameter.kind is Parameter.POSITIONAL_OR_KEYWORD
     )
+
+
+@cache
+def _takes_more(function: Callable[..., object]) -> bool:
+    """Whether any number of arguments may be given without a name, as metrics of a scorer."""
+    kinds = {parameter.kind for parameter in signature(function).parameters.values()}
+    return Parameter.VAR_POSITIONAL in kinds
 
 
 def _unknown(name: str, keywords: list[str], known: list[str]) -> UnknownArgument:
@@ -246,14 +255,14 @@ class Argument:
     kind: Any
     """The type without ``Annotated``."""
     setting: Setting | None = None
-    default: Any = None
+    default: object = None
     needed: bool = False
     is_member: bool = False
     """Whether it is a field of the settings."""
 
 
 @cache
-def settings_of(function: Callable[..., Any]) -> type[Settings] | None:
+def settings_of(function: Callable[..., object]) -> type[Settings] | None:
     """The settings that a function takes as its argument ``settings``, if any."""
     declared = signature(unwrap(function), follow_wrapped=False).parameters.get(
         "settings"
@@ -263,7 +272,7 @@ def settings_of(function: Callable[..., Any]) -> type[Settings] | None:
 
 
 @cache
-def arguments(function: Callable[..., Any]) -> dict[str, Argument]:
+def arguments(function: Callable[..., object]) -> dict[str, Argument]:
     """The arguments of an operation by name, including the fields of its settings."""
     function = unwrap(function)
     declared: dict[str, Argument] = {}
@@ -302,19 +311,20 @@ def _declared(kind: type) -> dict[str, Argument]:
     return declared
 
 
-def _group(annotation: Any) -> type[Settings] | None:
+def _group(annotation: object) -> type[Settings] | None:
     """The settings that a field holds, if it is a group."""
-    is_one = isinstance(annotation, type) and issubclass(annotation, Settings)
-    return annotation if is_one else None
+    if isinstance(annotation, type) and issubclass(annotation, Settings):
+        return annotation
+    return None
 
 
-def build(kind: type[S], values: Mapping[str, Any]) -> S:
+def build(kind: type[S], values: Mapping[str, object]) -> S:
     """Settings from keywords that are checked already; groups are built from the same keywords."""
     return kind(**_members(kind, values))
 
 
-def _members(kind: type[Settings], values: Mapping[str, Any]) -> dict[str, Any]:
-    members: dict[str, Any] = {}
+def _members(kind: type[Settings], values: Mapping[str, object]) -> dict[str, object]:
+    members: dict[str, object] = {}
     for member in fields(kind):  # type: ignore[arg-type]
         group = _group(member.type)
         if group is not None:
@@ -326,7 +336,7 @@ def _members(kind: type[Settings], values: Mapping[str, Any]) -> dict[str, Any]:
     return members
 
 
-def with_values(settings: S, values: Mapping[str, Any]) -> S:
+def with_values(settings: S, values: Mapping[str, object]) -> S:
     """The settings with some keywords changed, in whichever group they are."""
     return build(type(settings), {**flat(settings), **values})
 
@@ -354,7 +364,7 @@ def _typed(annotation: Any) -> tuple[Any, Setting | None]:
 class _KnownByName(type):
     """Stands for a class that is not imported: isinstance compares class names."""
 
-    def __instancecheck__(cls, value: Any) -> bool:
+    def __instancecheck__(cls, value: object) -> bool:
         return any(base.__name__ == cls.__name__ for base in type(value).__mro__)
 
 
@@ -368,7 +378,7 @@ def known_as(path: str) -> Any:
     return _KnownByName(name, (), {"__module__": module})
 
 
-def _plain_signature(function: Callable[..., Any]) -> Signature:
+def _plain_signature(function: Callable[..., object]) -> Signature:
     """The signature with every field of the settings spelled out."""
     raw = signature(function)
     known = arguments(function)
@@ -392,7 +402,7 @@ def _plain_signature(function: Callable[..., Any]) -> Signature:
     return raw.replace(parameters=plain)
 
 
-def _with_keywords(function: Callable[..., Any]) -> str:
+def _with_keywords(function: Callable[..., object]) -> str:
     """The docstring, with a line for each field of the settings."""
     lines = [
         f"    {argument.name}: {argument.setting.help}"
@@ -421,7 +431,7 @@ _WORDS = {
 """Plain names of types, for error messages."""
 
 
-def convert(argument: Argument, value: Any, where: str, *, strict: bool = True) -> Any:
+def convert(argument: Argument, value: object, where: str, *, strict: bool = True) -> Any:
     """Convert a value to the type of an argument; ``where`` begins the error message.
 
     Unless ``strict``, texts may spell numbers, as on a command line.
@@ -498,7 +508,7 @@ def choices_of(argument: Argument) -> tuple[str, ...]:
     return next((get_args(part) for part in parts if get_origin(part) is Literal), ())
 
 
-def _is_other(value: Any, classes: tuple[Any, ...]) -> bool:
+def _is_other(value: object, classes: tuple[Any, ...]) -> bool:
     """Whether a value only looks like a list: bytes, a table, or a text where none is allowed."""
     if isinstance(value, str):
         return str not in classes
@@ -507,12 +517,12 @@ def _is_other(value: Any, classes: tuple[Any, ...]) -> bool:
     return isinstance(value, bytes | bytearray) or hasattr(value, "columns")
 
 
-def _is_within(value: Any) -> bool:
+def _is_within(value: object) -> bool:
     numbers = value if isinstance(value, list) else [value]
     return all(not isinstance(number, int) or abs(number) < MOST for number in numbers)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Convert other libraries' numbers to Python's, and columns, ranges and iterators to lists."""
     if isinstance(value, Iterator | range):
         return list(value)
@@ -525,7 +535,7 @@ def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, Integral) else float(value)
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     try:
         text = repr(value)
     except Exception:  # noqa: BLE001 - another's class may raise anything
@@ -533,7 +543,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "…"
 
 
-def is_given(argument: Argument, value: Any) -> bool:
+def is_given(argument: Argument, value: object) -> bool:
     """Whether a value was given: not its default, None, False or empty."""
     if value is None or value is False:
         return False
@@ -544,7 +554,9 @@ def is_given(argument: Argument, value: Any) -> bool:
 
 
 def check_together(
-    known: Mapping[str, Argument], values: Mapping[str, Any], called: Callable[[str], str]
+    known: Mapping[str, Argument],
+    values: Mapping[str, object],
+    called: Callable[[str], str],
 ) -> None:
     """Refuse keywords that exclude each other, or that need one that is not given.
 
@@ -570,7 +582,7 @@ def check_together(
             )
 
 
-def to_record(settings: Settings) -> dict[str, Any]:
+def to_record(settings: Settings) -> dict[str, object]:
     """The settings that a result must record, so that it is not mistaken for another.
 
     These are all that differ from their default, except those declared as
@@ -587,7 +599,7 @@ def to_record(settings: Settings) -> dict[str, Any]:
     }
 
 
-def keys_of(function: Callable[..., Any]) -> dict[str, str]:
+def keys_of(function: Callable[..., object]) -> dict[str, str]:
     """The keywords of an operation that a settings file may set, with their keys."""
     takes = arguments(function).values()
     return {

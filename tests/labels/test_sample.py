@@ -12,6 +12,7 @@ from calipers.io.records.label_files import write_labels
 from calipers.labels.exchange import take_labels
 from calipers.labels.sample import drawn_order
 from calipers.store.label_pools import append_on
+from calipers.store.pool import NewEntry
 from tests.command import calipers_command, refused
 from tests.questions.samples import write_lines
 
@@ -61,9 +62,9 @@ def judge(tmp_path, upto, people=PEOPLE, but=()):
         for item in desk.next("me", len(desk.items)):
             query = item.label.query_id
             if at[query] < upto and at[query] not in but:
-                said: Any = {"item": item.position, "judge": "me", "kind": "label"}
-                said["grade"] = 3.0 if item.label.item in people[query] else 0.0
-                append_on(connection, desk.content.number, **said)
+                grade = 3.0 if item.label.item in people[query] else 0.0
+                new = NewEntry(item=item.position, judge="me", kind="label", grade=grade)
+                append_on(connection, desk.content.number, new)
     return desk
 
 

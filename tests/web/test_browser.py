@@ -11,6 +11,7 @@ import pytest
 import calipers
 from calipers.io.load import load
 from calipers.store.label_pools import append_on
+from calipers.store.pool import NewEntry
 from calipers.web.app import listen
 from tests.store.judged import BM25, TEXTS, TRUTH, entries, pool
 from tests.web.conftest import fill
@@ -237,8 +238,8 @@ def test_a_sample_waits_for_nobody_and_shows_its_corrected_number_to_the_owner(o
             for item in desk.items:
                 if item.position not in held and item.label.query != left:
                     grade = 3 if item.label.item == "a" else 0
-                    given: Any = {"item": item.position, "judge": "anna", "grade": grade}
-                    append_on(connection, 1, kind="label", **given)
+                    new = NewEntry(item=item.position, judge="anna", kind="label", grade=grade)
+                    append_on(connection, 1, new)
         me = open_page(running.links["me"])
         me.goto(f"http://{running.host}/pools/1")
         # The corrected number and its interval, and no mean of machine and people mixed.

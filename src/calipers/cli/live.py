@@ -96,7 +96,9 @@ def _understood(values: Mapping[str, Any]) -> "UnderstoodAnswer":
     )
 
 
-def _what_next(questions: str, output: str, columns: Any) -> tuple[str, tuple[str, ...]]:
+def _what_next(
+    questions: str, output: str, columns: object
+) -> tuple[str, tuple[str, ...]]:
     """The next command to suggest; the questions may have no ground truth."""
     from calipers.errors import CalipersError, SealedQueries
     from calipers.io.load import load

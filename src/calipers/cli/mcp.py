@@ -8,12 +8,12 @@ operations.
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from types import NoneType
-from typing import Any
+from typing import Any, Protocol, cast
 
 import click
 
@@ -21,7 +21,15 @@ from calipers.cli import LONGEST
 from calipers.cli.options import LayeredHelp, flag
 from calipers.errors import CalipersError, InvalidInput, MissingExtra
 from calipers.model.claim import SIGNS
-from calipers.model.document import Answers, Lines, Picture, Table, short_notes
+from calipers.model.document import (
+    Answers,
+    Cell,
+    Document,
+    Lines,
+    Picture,
+    Table,
+    short_notes,
+)
 from calipers.operation import (
     Argument,
     Setting,
@@ -226,19 +234,31 @@ def answer(name: str, keywords: Mapping[str, object]) -> dict[str, Any]:
 
     for path in _paths(keywords):
         refuse_sealed(path, keywords.get("columns"))
-    return plain_document(OPERATIONS[name].function(**keywords).document())
+    # Every operation that is offered gives a result with a document.
+    result = cast(_Shown, OPERATIONS[name].function(**keywords))
+    return plain_document(result.document())
 
 
-def _paths(keywords: Mapping[str, Any]) -> Iterator[str]:
+class _Shown(Protocol):
+    """A result that has a document."""
+
+    def document(self) -> Document:
+        """What is shown of it."""
+
+
+def _paths(keywords: Mapping[str, object]) -> Iterator[str]:
     """The files that may hold queries with results, also sealed ones."""
     for name in ("data", "run", "systems", "traces", "candidates", "exact", "corpus"):
         value = keywords.get(name) or ()
-        if isinstance(value, Mapping):
-            value = value.values()
-        yield from [value] if isinstance(value, str) else value
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, Mapping):
+            yield from value.values()
+        elif isinstance(value, Iterable):
+            yield from value
 
 
-def plain_document(document: Any) -> dict[str, Any]:
+def plain_document(document: Document) -> dict[str, Any]:
     """The sentence, the tables and the notes of a document, without control characters."""
     shown = partial(printable, limit=MOST_CHARACTERS)
     tables = []
@@ -283,9 +303,10 @@ def plain_document(document: Any) -> dict[str, Any]:
     }
 
 
-def _cell(cell: Any) -> str:
-    sign = f" {SIGNS[cell.standing]}" if getattr(cell, "standing", None) else ""
-    return f"{getattr(cell, 'text', cell)}{sign}"
+def _cell(cell: object) -> str:
+    if not isinstance(cell, Cell):
+        return f"{cell}"
+    return f"{cell.text} {SIGNS[cell.standing]}" if cell.standing else cell.text
 
 
 @click.command(

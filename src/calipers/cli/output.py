@@ -7,13 +7,20 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from calipers.errors import InvalidInput
 from calipers.model.result import SCHEMA
 from calipers.present.escape import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from calipers.live.run_file import AnswerCounts
+    from calipers.model.document import Document
+    from calipers.questions.report.result import Report
 
 _STEERING = re.compile(
     rb"\x7f|\xc2[\x80-\x9f]|\xd8\x9c|\xe2\x80[\x8b-\x8f\xa8-\xae]|\xe2\x81[\xa0-\xaf]|\xef\xbb\xbf"
@@ -23,7 +30,7 @@ OUTPUTS = ("output", "html", "markdown", "junit", "per_query", "paths")
 """The parameters that name files to write."""
 
 
-def console() -> Any:
+def console() -> "Console":
     """A rich console; on standard error if an output goes to standard output."""
     from rich.console import Console
 
@@ -149,14 +156,14 @@ def harmless(document: bytes) -> bytes:
     return _STEERING.sub(lambda match: b"\\u%04x" % ord(match[0].decode()), document)
 
 
-def write_page(report: Any, path: str) -> None:
+def write_page(report: "Report", path: str) -> None:
     """Write the HTML page of a report."""
     from calipers.questions.report.show import save_html
 
     save_html(report, path)
 
 
-def write_document(document: Any, path: str) -> None:
+def write_document(document: "Document", path: str) -> None:
     """Write a document as an HTML page."""
     from calipers.questions.report.page.page import document_page
 
@@ -239,7 +246,7 @@ def progress() -> Iterator[dict[str, Callable[..., None]]]:
             bar.start()
             bar.update(task, description=escape(doing), completed=done, total=total)
 
-    def watch(counts: Any, questions: int) -> None:
+    def watch(counts: "AnswerCounts", questions: int) -> None:
         name = printable(counts.retriever, 40)
         failed = counts.errors.total()
         move(f"asking {name}, {failed:,} failed", counts.done, questions)

@@ -10,6 +10,7 @@ import polars as pl
 from calipers.engines.summary import audit_counts, enforce, summarise
 from calipers.errors import InvalidInput, is_command_line
 from calipers.measures import Metric, parse
+from calipers.measures.parameter import Value
 from calipers.measures.spec import check_cutoff, find_name
 from calipers.model.arrays import Bools, Floats, Ints, frozen_array
 from calipers.model.fact import Fact, joined, named, sentence
@@ -252,7 +253,7 @@ def estimated_tokens(matches: Matches, metrics: Sequence[Metric]) -> list[str]:
 def settings_fingerprint(
     metrics: Sequence[MetricFacts],
     policy: Policy,
-    settings: Mapping[str, Any],
+    settings: Mapping[str, object],
 ) -> str:
     """The fingerprint of metrics, policies and settings, without the notes."""
     names = [metric.name for metric in metrics]
@@ -301,7 +302,7 @@ def deepest_cutoff(metrics: Iterable[Metric]) -> int | None:
     return max((k for metric in metrics for k in metric.cutoffs), default=None)
 
 
-def cutoffs(k: Any) -> list[int] | None:
+def cutoffs(k: object) -> list[int] | None:
     """The cut-offs that were given, as one number or several; None where none was."""
     if k is None:
         return None
@@ -336,7 +337,7 @@ def query_table(matches: Matches, rel: float | None) -> pl.DataFrame:
     )
 
 
-ViewKey = tuple[Any, tuple[tuple[str, Any], ...]]
+ViewKey = tuple[Any, tuple[tuple[str, Value], ...]]
 """A view, and the parameters of a metric that belong to the view."""
 
 
@@ -392,10 +393,14 @@ def _view_key(metric: Metric) -> ViewKey:
     )
 
 
-def _own_parameters(metric: Metric) -> dict[str, Any]:
+def _own_parameters(metric: Metric) -> dict[str, Value | None]:
     """The parameters that the metric's function takes itself."""
     definition = metric.definition
-    own = {n: v for n, v in metric.parameters if n not in definition.view_parameters}
+    own: dict[str, Value | None] = {
+        name: value
+        for name, value in metric.parameters
+        if name not in definition.view_parameters
+    }
     return own if definition.cutoff == "none" else {**own, "k": metric.k}
 
 

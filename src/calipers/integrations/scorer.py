@@ -62,7 +62,7 @@ class Scorer:
         rel = self.matching.rel
         return tuple(str(metric.with_rel(rel)) for metric in self.metrics)
 
-    def __call__(self, retrieved: Any, expected: Any) -> dict[str, float | None]:
+    def __call__(self, retrieved: object, expected: object) -> dict[str, float | None]:
         """Every metric for one query; None where it is undefined."""
         values = self.together([(retrieved, expected)]).values[0].tolist()
         return {
@@ -119,7 +119,7 @@ def results_of(retrieved: Any) -> list[dict[str, Any]]:
     return [msgspec.to_builtins(row) for row in rows]
 
 
-def _is_conversation(value: Any) -> bool:
+def _is_conversation(value: object) -> bool:
     """Whether these are chat messages, as conversation simulators return them."""
     return isinstance(value, list) and any(
         isinstance(message, Mapping) and "role" in message and "content" in message
@@ -171,7 +171,7 @@ def targets_of(expected: Any) -> Any:
 _TARGET = frozenset({"id", "item", "quote", "text", "document", "start", "end"})
 
 
-def _named(target: Any) -> Any:
+def _named(target: object) -> object:
     """A target with our field names; numeric ids become texts, as in results."""
     if isinstance(target, Mapping):
         return target
@@ -182,7 +182,7 @@ def _named(target: Any) -> Any:
     )
 
 
-def is_graded(value: Any) -> bool:
+def is_graded(value: object) -> bool:
     """Whether a value maps ids to numbers.
 
     >>> is_graded({"a": 2}), is_graded({"ids": ["a"]}), is_graded({})

@@ -36,6 +36,7 @@ from calipers.store.pool import (
     JudgeKind,
     LabelState,
     LogEntry,
+    NewEntry,
     PoolChange,
     PoolItem,
     PoolList,
@@ -187,7 +188,7 @@ class PoolSession(ShowsItself):
         """The labels, and when the pool was closed, as of the last read."""
         self._lock = threading.RLock()
         self._held: dict[int, Hold] = {}
-        self._made: dict[str, tuple[Any, Any]] = {}
+        self._made: dict[str, tuple[tuple[object, ...], Any]] = {}
 
     @property
     def name(self) -> str:
@@ -249,23 +250,23 @@ class PoolSession(ShowsItself):
         judge. A ``quote`` begins at the character ``quote_start`` of the text.
         """
         about = self.item(item)
-        entry_fields = {
-            "item": item,
-            "judge": judge,
-            "grade": grade,
-            "kind": kind,
-            "note": note,
-        }
-        entry_fields |= {"request": request, "undoes": undoes}
         if quote is not None:
             check_quote(quote, quote_start, about.label)
-            entry_fields |= {"quote": quote, "quote_start": quote_start}
+        new = NewEntry(
+            item=item,
+            judge=judge,
+            kind=kind,
+            grade=grade,
+            quote=quote,
+            quote_start=None if quote is None else quote_start,
+            note=note,
+            undoes=undoes,
+            request=request,
+        )
         # In the same transaction what others added before it is read.
         grades = self.content.settings.grades
         after = self.known.last
-        entry, news = pools.append(
-            self.store, self.content.number, grades, after, **entry_fields
-        )
+        entry, news = pools.append(self.store, self.content.number, grades, after, new)
         self._read(news)
         return entry
 
@@ -403,7 +404,7 @@ class PoolSession(ShowsItself):
     # Results of the labels
 
     def _kept(
-        self, name: str, make_it: Callable[[], T], *more: Any, locked: bool = True
+        self, name: str, make_it: Callable[[], T], *more: object, locked: bool = True
     ) -> T:
         """A result that is computed again only when labels, items or ``more`` changed.
 

@@ -33,7 +33,7 @@ from calipers.model.labels import Label, Pair
 from calipers.model.result import Plain, ShowsItself, from_moment, moment
 from calipers.present.escape import printable
 from calipers.store.label_pools import append_on, check_entry, check_judge
-from calipers.store.pool import LabelState, LogEntry, PoolItem, PoolSettings
+from calipers.store.pool import LabelState, LogEntry, NewEntry, PoolItem, PoolSettings
 
 if TYPE_CHECKING:
     from calipers.labels.settings import LabelsExportSettings
@@ -289,10 +289,10 @@ def take_labels(
         # By time; labels without a timestamp come last.
         new = sorted(
             (entry for each in news for entry in each),
-            key=lambda entry: entry["now"] or LAST,
+            key=lambda entry: entry.now or LAST,
         )
         for entry in new:
-            append_on(connection, desk.content.number, **entry)
+            append_on(connection, desk.content.number, entry)
     added = sum(map(bool, news))
     names = dict.fromkeys(str(label.judge) for _, label in rows)
     return Imported(
@@ -323,9 +323,10 @@ def _checked(
             raise InvalidInput(
                 "An undo has no place in a file; leave out what it undoes."
             )
-        check_entry(
-            kind, desk.content.settings.grades, {"grade": label.grade, "note": note}
+        new = NewEntry(
+            item=at[label.pair], judge=whose, kind=kind, grade=label.grade, note=note
         )
+        check_entry(new, desk.content.settings.grades)
         if label.quote is not None:
             check_quote(label.quote, label.quote_start, desk.items[at[label.pair]].label)
         if label.saved is not None:
@@ -340,7 +341,7 @@ def _checked(
     return at[label.pair], replace(label, judge=check_judge(whose))
 
 
-def _new(state: LabelState, position: int, label: Label) -> Iterator[dict[str, Any]]:
+def _new(state: LabelState, position: int, label: Label) -> Iterator[NewEntry]:
     """The log entries for a row, unless the pool has the same or later ones."""
     who = str(label.judge)
     kind = label.kind or "label"
@@ -348,7 +349,6 @@ def _new(state: LabelState, position: int, label: Label) -> Iterator[dict[str, A
     if held is not None and label.saved is not None and held.saved > label.saved:
         return
     when = None if label.saved is None else from_moment(label.saved)
-    entry = {"item": position, "judge": who, "now": when}
     marks = (label.quote, label.quote_start)
     if kind != "note" and (
         held is None
@@ -356,14 +356,21 @@ def _new(state: LabelState, position: int, label: Label) -> Iterator[dict[str, A
         # A file to label has no marked quotes, and removes none.
         or (label.kind is not None and (held.quote, held.quote_start) != marks)
     ):
-        quoted = {"quote": marks[0], "quote_start": marks[1]}
-        yield {**entry, "kind": kind, "grade": label.grade, **quoted}
+        yield NewEntry(
+            item=position,
+            judge=who,
+            kind=kind,
+            grade=label.grade,
+            quote=label.quote,
+            quote_start=label.quote_start,
+            now=when,
+        )
     if (
         label.note is not None
         and kind != "final"
         and state.note(position, who) != label.note
     ):
-        yield {**entry, "kind": "note", "note": label.note}
+        yield NewEntry(item=position, judge=who, kind="note", note=label.note, now=when)
 
 
 # Filled-in files, read as a pool is, so that the same rules apply

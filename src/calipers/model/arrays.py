@@ -18,7 +18,7 @@ Bools: TypeAlias = NDArray[np.bool_]
 Hashes: TypeAlias = NDArray[np.uint64]
 
 
-def table_of_ours(value: Any, what: str) -> None:
+def table_of_ours(value: object, what: str) -> None:
     """Refuse anything but a polars table; operations convert tables of other libraries."""
     if not isinstance(value, pl.DataFrame):
         raise InvalidInput(
@@ -84,7 +84,7 @@ def plain_floats(numbers: Sequence[object]) -> Floats | None:
 LARGEST = (1 << 63) - 1
 
 
-def too_large(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def too_large(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """The error message about the first whole number beyond 64 bits.
 
     >>> too_large(("start", "end"), [(0, 1 << 70)])
@@ -110,7 +110,7 @@ are at most 9223372036854775807.'
 
 
 def frame_of_columns(
-    columns: Mapping[str, Sequence[Any]], schema: Mapping[str, pl.DataType]
+    columns: Mapping[str, Sequence[object]], schema: Mapping[str, pl.DataType]
 ) -> pl.DataFrame:
     """Values from outside as columns of these types."""
     try:
@@ -130,9 +130,9 @@ class Rows:
     """Collects values row by row and turns them into columns."""
 
     names: tuple[str, ...]
-    rows: list[tuple[Any, ...]] = field(default_factory=list)
+    rows: list[tuple[object, ...]] = field(default_factory=list)
 
-    def add(self, **row: Any) -> None:
+    def add(self, **row: object) -> None:
         """Add one row; values that are not given are missing."""
         self.rows.append(tuple(map(row.get, self.names)))
 
@@ -183,7 +183,7 @@ class WhenAsked(Generic[T]):
 class Picklable:
     """A dataclass whose ``WhenAsked`` fields are computed before it is pickled or copied."""
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """The values of all fields: the functions that make them cannot be pickled."""
         kind = type(self)
         return {

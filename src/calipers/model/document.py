@@ -216,7 +216,7 @@ def short_notes(notes: Iterable[Note | str]) -> tuple[list[Note], int]:
     return [*always, *shown, *following], len(others) - len(shown)
 
 
-def records(rows: Rows) -> list[Mapping[str, Any]]:
+def records(rows: Rows) -> list[Mapping[str, object]]:
     """Rows as flat mappings: nested values get keys of their own.
 
     >>> records([{"metric": "mrr", "interval": {"low": 0.1, "high": 0.4}}])
@@ -227,9 +227,11 @@ def records(rows: Rows) -> list[Mapping[str, Any]]:
     return [_flat(plain(row)) for row in rows]
 
 
-def _flat(record: Mapping[str, Any], within: str = "") -> dict[str, Any]:
-    cells: dict[str, Any] = {}
+def _flat(record: Mapping[str, object], within: str = "") -> dict[str, object]:
+    cells: dict[str, object] = {}
     for name, value in record.items():
-        inner = isinstance(value, Mapping)
-        cells |= _flat(value, f"{within}{name}_") if inner else {within + name: value}
+        if isinstance(value, Mapping):
+            cells |= _flat(value, f"{within}{name}_")
+        else:
+            cells[within + name] = value
     return cells

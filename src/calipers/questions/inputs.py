@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeGuard
 
 import numpy as np
 import polars as pl
@@ -347,7 +347,7 @@ def kept_before(value: Any, store: Where) -> Any:
     return load_retrieved(opened, resolve(opened, value))
 
 
-def is_reference(value: object) -> bool:
+def is_reference(value: object) -> TypeGuard[str]:
     """Whether a value is a reference to the history; write a file of that name as ./@file."""
     return isinstance(value, str) and value.startswith("@")
 

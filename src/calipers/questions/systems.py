@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import numpy as np
 import polars as pl
@@ -108,19 +108,17 @@ def _refuse_ground_truth(
         )
 
 
-def name_of(value: Any) -> str:
+def name_of(value: object) -> str:
     """The display name of a retriever: its file name without the extension."""
     value = value.run if isinstance(value, Matched) else value
-    is_path = isinstance(value, str | os.PathLike)
-    named = (
-        value
-        if is_path
-        else getattr(value, "name", None) or getattr(value, "__name__", None)
-    )
+    if isinstance(value, str | os.PathLike):
+        named: str | os.PathLike[str] | None = value
+    else:
+        named = getattr(value, "name", None) or getattr(value, "__name__", None)
     return (Path(named).name.split(".")[0] if named else "") or "the retriever"
 
 
-def measured_before(value: Any, store: Where = None) -> "Baseline | None":
+def measured_before(value: object, store: Where = None) -> "Baseline | None":
     """A saved result with its name and date, from scores, a file or a reference such as @main.
 
     None for anything else: a run, a file of records. Every operation that takes results
@@ -219,7 +217,7 @@ def summarised(scores: Scores) -> Scores:
     return replace(scores, summaries=means)
 
 
-def is_result_file(value: object) -> bool:
+def is_result_file(value: object) -> TypeGuard[str | os.PathLike[str]]:
     """Whether a value is the path of a saved result."""
     if not isinstance(value, str | os.PathLike):
         return False

@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -22,6 +22,7 @@ from calipers.store.pool import (
     KINDS,
     LabelState,
     LogEntry,
+    NewEntry,
     PoolChange,
     PoolInfo,
     PoolItem,
@@ -278,43 +279,51 @@ def check_judge(name: str, *, person: bool = False) -> str:
 
 
 def append(
-    store: Store, pool: int, grades: Collection[float], after: int, **entry_fields: Any
+    store: Store, pool: int, grades: Collection[float], after: int, new: NewEntry
 ) -> tuple[LogEntry, list[LogEntry]]:
     """Add one entry to the log, and return it with every entry ``after`` that number.
 
     It is on disk when this returns. ``grades`` are the allowed ones.
     """
-    check_entry(entry_fields["kind"], grades, entry_fields)
+    check_entry(new, grades)
     with store.writing() as connection:
-        entry = append_on(connection, pool, **entry_fields)
+        entry = append_on(connection, pool, new)
         return entry, _read(connection, pool, after)
 
 
-def append_on(connection: Connection, pool: int, **entry_fields: Any) -> LogEntry:
-    """Add one entry, given by the columns of the log, as part of the caller's transaction.
+def append_on(connection: Connection, pool: int, new: NewEntry) -> LogEntry:
+    """Add one entry, as part of the caller's transaction.
 
     If there is one of its ``request`` already, nothing is added. An undo that names no
     entry takes back the judge's last that is neither undone nor final, whatever its item.
     """
-    row = {
-        "pool": pool,
-        **entry_fields,
-        "request": entry_fields.get("request") or secrets.token_hex(16),
-    }
+    request = new.request or secrets.token_hex(16)
     lock_pool(connection, pool)
-    names = ("pool", "judge", "request")
-    known = select(LABEL).where(*(LABEL.c[name] == row[name] for name in names))
+    known = select(LABEL).where(
+        LABEL.c.pool == pool, LABEL.c.judge == new.judge, LABEL.c.request == request
+    )
     if (sent := connection.execute(known).first()) is not None:
         return _entry(sent)
-    if row["kind"] == "undo" and row.get("undoes") is None:
-        last = LabelState(_read(connection, pool, 0)).latest(row["judge"])
+    if new.kind == "undo" and new.undoes is None:
+        last = LabelState(_read(connection, pool, 0)).latest(new.judge)
         if last is None:
             raise InvalidInput(
-                f"There is nothing to undo: {row['judge']} has no label left."
+                f"There is nothing to undo: {new.judge} has no label left."
             )
-        row |= {"item": last.item, "undoes": last.number}
-    row["note"] = (row.get("note") or "").replace("\x00", "\ufffd") or None
-    row["saved"] = moment(row.pop("now", None) or datetime.now(UTC))
+        new = replace(new, item=last.item, undoes=last.number)
+    row = {
+        "pool": pool,
+        "item": new.item,
+        "judge": new.judge,
+        "kind": new.kind,
+        "grade": new.grade,
+        "quote": new.quote,
+        "quote_start": new.quote_start,
+        "note": (new.note or "").replace("\x00", "\ufffd") or None,
+        "undoes": new.undoes,
+        "request": request,
+        "saved": moment(new.now or datetime.now(UTC)),
+    }
     return _entry(connection.execute(insert(LABEL).values(row).returning(*LABEL.c)).one())
 
 
@@ -367,13 +376,10 @@ def _entry(row: Any) -> LogEntry:
     )
 
 
-def check_entry(
-    kind: str, grades: Collection[float], entry_fields: Mapping[str, Any]
-) -> None:
+def check_entry(new: NewEntry, grades: Collection[float]) -> None:
     """Refuse an entry that the log does not take."""
-    grade = entry_fields.get("grade")
-    quote = entry_fields.get("quote")
-    note = entry_fields.get("note")
+    kind = new.kind
+    grade = new.grade
     if kind not in KINDS:
         raise InvalidInput(
             f"An entry is of the kind {kind!r:.40}; it can be {', '.join(KINDS)}."
@@ -386,9 +392,9 @@ def check_entry(
         raise InvalidInput(
             f"An entry of the kind {kind} has a grade; only labels have one."
         )
-    if kind == "note" and note is None:
+    if kind == "note" and new.note is None:
         raise InvalidInput("A note is empty; write something, or undo the note before.")
-    for what, text in (("quote", quote), ("note", note)):
+    for what, text in (("quote", new.quote), ("note", new.note)):
         if text is not None and (
             len(text) > LONGEST_TEXT or "\x00" in text or not text.strip()
         ):

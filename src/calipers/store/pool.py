@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import ClassVar, Literal, get_args
 
 from calipers.model.labels import (
@@ -86,6 +87,24 @@ class LogEntry(Plain):
     undoes: int | None = None
     request: str | None = field(default=None, repr=False)
     """The sender's name for the entry: sent twice, it is stored once."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewEntry:
+    """An entry to add to the log of a pool; it is checked before it is kept."""
+
+    item: int
+    judge: str
+    kind: str
+    grade: float | None = None
+    quote: str | None = None
+    quote_start: int | None = None
+    note: str | None = None
+    undoes: int | None = None
+    """The entry that an undo takes back; None: the judge's last."""
+    request: str | None = None
+    now: datetime | None = None
+    """When it was given, if not now."""
 
 
 @dataclass(frozen=True)

@@ -46,10 +46,14 @@ class EvaluationAnswer(ShowsItself):
     """The matched pair that was scored, for further questions; None without one."""
 
     @property
-    def further(self) -> Mapping[str, Any]:
+    def further(self) -> "Mapping[str, Slices | CorrectedScores]":
         """The results beside the scores, by name."""
-        parts = {"slices": self.slices, "corrected": self.corrected}
-        return {name: part for name, part in parts.items() if part is not None}
+        parts: dict[str, Slices | CorrectedScores] = {}
+        if self.slices is not None:
+            parts["slices"] = self.slices
+        if self.corrected is not None:
+            parts["corrected"] = self.corrected
+        return parts
 
     def to_dict(self, *, per_query: bool = True) -> dict[str, Any]:
         """The whole answer as plain values: what ``--json`` prints."""

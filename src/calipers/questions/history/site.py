@@ -9,7 +9,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -195,7 +194,7 @@ def _fell(check: AlarmCheck, allow: float) -> bool:
     return abs(check.change.difference or 0.0) > allow
 
 
-def badge_svg(badge: Mapping[str, Any]) -> str:
+def badge_svg(badge: Mapping[str, object]) -> str:
     """Draw a badge.
 
     >>> 'aria-label="recall@10: 0.817"' in badge_svg(
@@ -221,6 +220,6 @@ def badge_svg(badge: Mapping[str, Any]) -> str:
         f'aria-label="{said}"><title>{said}</title><clipPath id="r"><rect '
         f'width="{left + right}" height="20" rx="3"/></clipPath><g clip-path="url(#r)"><rect '
         f'width="{left}" height="20" fill="#484848"/><rect x="{left}" width="{right}" height="20" '
-        f'fill="{COLOURS[badge["color"]]}"/></g><g fill="#fff" text-anchor="middle" '
+        f'fill="{COLOURS[str(badge["color"])]}"/></g><g fill="#fff" text-anchor="middle" '
         f'font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">{drawn}</g></svg>\n'
     )

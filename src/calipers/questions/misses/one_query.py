@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import polars as pl
@@ -240,9 +240,11 @@ def _fates(pair: Matched, counted: list[int], why: Misses) -> tuple[TargetFate, 
     )
 
 
-def _name(row: Mapping[str, Any]) -> str:
+def _name(row: Mapping[str, object]) -> str:
+    """The id or the quote of a target, or where it stands."""
     name = row["item"] or row["quote"]
-    return (name or f"{row['document']}, characters {row['start']} to {row['end']}")[:CUT]
+    place = f"{row['document']}, characters {row['start']} to {row['end']}"
+    return str(name or place)[:CUT]
 
 
 def _note_unknown_ids(truth: GroundTruth, run: Run) -> tuple[str, ...]:
