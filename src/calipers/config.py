@@ -169,12 +169,14 @@ def check_config(table: Mapping[str, object], path: Path) -> Config:
     calipers.errors.InvalidInput: The key k of calipers.toml is 'ten'; it must be a whole number \
 or a list.
     """
-    inner = {name: table[name] for name in (GATE, GRID) if name in table}
-    for name, value in inner.items():
+    inner: dict[str, Mapping[str, object]] = {}
+    for name in (GATE, GRID):
+        value = table.get(name, {})
         if not isinstance(value, dict):
             raise InvalidInput(
                 f"{path} has {name!r} as {value!r}; it must be a table [{name}]."
             )
+        inner[name] = value
     outer = {name: value for name, value in table.items() if name not in inner}
     try:
         return _checked(outer, inner, path)
@@ -184,10 +186,13 @@ or a list.
         return _checked(outer, inner, path)
 
 
-def _checked(outer: Mapping[str, Any], inner: Mapping[str, Any], path: Path) -> Config:
+def _checked(
+    outer: Mapping[str, object], inner: Mapping[str, Mapping[str, object]], path: Path
+) -> Config:
+    """The settings of the file, checked; ``inner`` has the tables of gate and grid."""
     shared = _values(outer, _declared(""), path, "")
-    gate = _values(inner.get(GATE, {}), _declared(GATE), path, f"{GATE}.")
-    return Config(path, shared, gate, inner.get(GRID, {}))
+    gate = _values(inner[GATE], _declared(GATE), path, f"{GATE}.")
+    return Config(path, shared, gate, inner[GRID])
 
 
 def _declared(table: str) -> dict[str, list[Argument]]:

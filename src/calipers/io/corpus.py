@@ -66,8 +66,8 @@ def no_text(place: str, names: Iterable[str]) -> str:
 
 
 def rows_from_mappings(
-    mappings: Iterable[tuple[str, Mapping[str, Any]]],
-) -> Iterator[dict[str, Any]]:
+    mappings: Iterable[tuple[str, Mapping[str, object]]],
+) -> Iterator[dict[str, object]]:
     """Yield corpus rows from JSON objects or rows of tables, each given with its place."""
     for place, given in mappings:
         inner = given.get("metadata")
@@ -88,7 +88,7 @@ def _start_of_pair(pair: Any) -> Any:
     return pair[0] if found else None
 
 
-def _checked(row: dict[str, Any], place: str) -> dict[str, Any]:
+def _checked(row: dict[str, object], place: str) -> dict[str, object]:
     for name in ("id", "document"):
         value = row.get(name)
         if isinstance(value, bool) or not isinstance(value, str | int | None):
@@ -108,7 +108,7 @@ def _checked(row: dict[str, Any], place: str) -> dict[str, Any]:
     return row
 
 
-def _plain_text(value: Any) -> str | None:
+def _plain_text(value: object) -> str | None:
     """A title as text; None where a field of that name holds something else."""
     plain = isinstance(value, str | int | float) and not isinstance(value, bool)
     return str(value) if plain else None
@@ -124,7 +124,7 @@ def _whole(value: Any) -> int | None:
     return found if same and abs(found or 0) < 1 << 63 else None
 
 
-def _wrong(name: str, value: Any, place: str, allowed: str) -> str:
+def _wrong(name: str, value: object, place: str, allowed: str) -> str:
     return (
         f"The {name} of a chunk has the wrong type at {place}: found {str(value)[:60]!r} "
         f"({type(value).__name__}); it must be {allowed}."
@@ -137,7 +137,7 @@ ROWS_AT_ONCE = 20_000
 CHARACTERS_AT_ONCE = 4_000_000
 """A batch is full at either limit, which keeps memory bounded."""
 
-Placed = tuple[str, Mapping[str, Any]]
+Placed = tuple[str, Mapping[str, object]]
 
 
 def texts_in(folder: Path) -> Iterator[Path]:
@@ -236,7 +236,7 @@ def in_tables(rows: Iterable[dict[str, Any]]) -> Iterator[pl.DataFrame]:
         yield _table(some)
 
 
-def _table(rows: list[dict[str, Any]]) -> pl.DataFrame:
+def _table(rows: list[dict[str, object]]) -> pl.DataFrame:
     columns = {name: [row.get(name) for row in rows] for name in CORPUS_SCHEMA}
     return frame_of_columns(columns, CORPUS_SCHEMA)
 
@@ -252,7 +252,7 @@ def scan_table(table: InputTable) -> Iterator[pl.DataFrame]:
         yield from in_tables(rows_from_mappings(placed))
 
 
-def keyed(value: Mapping[Any, Any], name: str) -> Iterator[Placed]:
+def keyed(value: Mapping[object, object], name: str) -> Iterator[Placed]:
     """Yield the chunks of an object of id to text, or to the fields of each."""
     for key, one in value.items():
         inner = one if isinstance(one, Mapping) else {"text": one}
@@ -292,7 +292,7 @@ class Corpus:
             )
 
 
-def open_corpus(value: Any) -> Corpus:
+def open_corpus(value: object) -> Corpus:
     """Open a corpus: a folder, a file, a table, a mapping of id to text, or a list of mappings.
 
     A folder is read for its .txt and .md files, each a document named by its path in the folder.
@@ -332,7 +332,7 @@ def open_corpus(value: Any) -> Corpus:
     )
 
 
-def _as_mapping(one: Any, number: int) -> Mapping[str, Any]:
+def _as_mapping(one: object, number: int) -> Mapping[str, object]:
     if isinstance(one, Mapping):
         return one
     if isinstance(one, str):
@@ -349,7 +349,7 @@ def _as_mapping(one: Any, number: int) -> Mapping[str, Any]:
     )
 
 
-def _of_rows(rows: Callable[[], Iterable[tuple[str, Mapping[str, Any]]]]) -> Corpus:
+def _of_rows(rows: Callable[[], Iterable[tuple[str, Mapping[str, object]]]]) -> Corpus:
     return Corpus("corpus", lambda: in_tables(rows_from_mappings(rows())))
 
 

@@ -274,7 +274,7 @@ class WholeFormat(Format):
     whole: Any
     """The type of the object."""
 
-    def recognise(self, first: Mapping[str, Any]) -> bool:
+    def recognise(self, first: Mapping[str, object]) -> bool:
         """Whether the object is in this format; its values may not be decoded yet."""
         return any(own <= first.keys() for own in self.known_by)
 
@@ -401,7 +401,7 @@ def _filled(values: Any, file_format: RowFormat, at: At) -> dict[str, Any]:
     }
 
 
-def _converted(values: Mapping[str, Any], kind: Any) -> Any:
+def _converted(values: Mapping[str, object], kind: Any) -> Any:
     try:
         return msgspec.convert(values, kind)
     except (AttributeError, TypeError):

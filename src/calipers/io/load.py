@@ -31,7 +31,7 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
 def read_value(
-    value: Any,
+    value: object,
     role: Role,
     name: str,
     columns: Columns | None = None,
@@ -63,7 +63,7 @@ def read_value(
     return read_probe(Probe(Source(Path(name)), said, value, room), role)
 
 
-def scores_by_item(value: Any) -> Dataset | None:
+def scores_by_item(value: object) -> Dataset | None:
     """The run in a mapping of query to item to score; None unless it is clearly one."""
     if not isinstance(value, Mapping):
         return None
@@ -101,7 +101,7 @@ def plain_object(value: Any, name: str) -> Any:
     return value
 
 
-def _is_dataset(value: Any) -> bool:
+def _is_dataset(value: object) -> bool:
     """Whether a value is a Hugging Face ``Dataset`` or ``IterableDataset``."""
     attributes = ("features", "column_names", "with_format", "info")
     return all(hasattr(value, attribute) for attribute in attributes) and hasattr(
@@ -116,7 +116,7 @@ def _rows_of_dataset(value: Any) -> Any:
     return [dict(row) for row in value.with_format(None)]
 
 
-def _one_split(value: Mapping[Any, Any], name: str) -> Any:
+def _one_split(value: Mapping[object, object], name: str) -> object:
     """The one dataset in a mapping of splits; any other mapping unchanged."""
     if not value or not all(_is_dataset(one) for one in value.values()):
         return value
@@ -134,7 +134,7 @@ SEAL = "calipers-seal"
 
 
 def load(
-    value: Any,
+    value: object,
     role: Role,
     columns: Columns | None = None,
     room: MemoryBudget | None = None,
@@ -168,7 +168,7 @@ def _of_distances(dataset: Dataset) -> Dataset:
     return replace(dataset, run=replace(run, notes=notes))
 
 
-def not_sealed(dataset: Dataset, role: Role, value: Any) -> Dataset:
+def not_sealed(dataset: Dataset, role: Role, value: object) -> Dataset:
     """Refuse a sealed ground truth; if only the run is wanted, return it without."""
     truth = dataset.ground_truth
     if truth is None or SEAL not in truth.tags:
@@ -184,7 +184,7 @@ def not_sealed(dataset: Dataset, role: Role, value: Any) -> Dataset:
     )
 
 
-def _read(value: Any, role: Role, columns: Columns, room: MemoryBudget) -> Dataset:
+def _read(value: object, role: Role, columns: Columns, room: MemoryBudget) -> Dataset:
     if isinstance(value, Dataset):
         return value
     if isinstance(value, GroundTruth):
@@ -220,7 +220,7 @@ def _at(
 
 
 def load_run(
-    value: Any,
+    value: object,
     name: str | None = None,
     columns: Columns | None = None,
     room: MemoryBudget | None = None,
@@ -236,7 +236,7 @@ def load_run(
     return found.run
 
 
-def load_ground_truth(value: Any, columns: Columns | None = None) -> GroundTruth:
+def load_ground_truth(value: object, columns: Columns | None = None) -> GroundTruth:
     """Load a ground truth: what should be found."""
     found = load(value, "ground_truth", columns)
     if found.ground_truth is None:
@@ -248,9 +248,9 @@ def load_ground_truth(value: Any, columns: Columns | None = None) -> GroundTruth
 
 
 def load_pair(
-    data: Any,
-    ground_truth: Any,
-    run: Any,
+    data: object,
+    ground_truth: object,
+    run: object,
     columns: Columns | None = None,
     room: MemoryBudget | None = None,
 ) -> tuple[GroundTruth, Run]:
@@ -261,7 +261,7 @@ def load_pair(
             "file."
         )
 
-    def one(value: Any, role: Role) -> Dataset:
+    def one(value: object, role: Role) -> Dataset:
         return load(value, role, columns, room)
 
     if data is not None and (ground_truth is None) != (run is None):
@@ -294,7 +294,7 @@ def load_pair(
 
 
 def _pair(
-    truth: Dataset, run: Dataset, truth_given: Any, run_given: Any
+    truth: Dataset, run: Dataset, truth_given: object, run_given: object
 ) -> tuple[GroundTruth, Run]:
     """The ground truth of one dataset and the run of another, or of the same."""
     alone = truth is run
@@ -359,5 +359,5 @@ def _is_one_file(one: Any, other: Any) -> bool:
     return Path(one).is_file() and Path(other).is_file() and Path(one).samefile(other)
 
 
-def _name(given: Any, otherwise: str = "data") -> str:
+def _name(given: object, otherwise: str = "data") -> str:
     return str(given) if isinstance(given, str | os.PathLike) else otherwise

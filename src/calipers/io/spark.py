@@ -378,7 +378,7 @@ def _arrow(rows: pl.DataFrame) -> Any:
 def _worker(
     reader: ResultReader,
     steps: Sequence[Callable[[Run], Run]],
-    work: Callable[[Block], Any],
+    work: Callable[[Block], object],
 ) -> Any:
     """The function that runs on each partition."""
 

@@ -126,7 +126,7 @@ class RetrieverOptions(Settings):
     """Options of each type of retriever, and the paths into its answers."""
 
     params: Annotated[
-        Mapping[str, object] | None,
+        Mapping[str, Any] | None,
         _asking(
             "For a function: a further argument; may be given several times.",
             "--param",

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.corpus import Corpus, in_tables, open_corpus
@@ -276,7 +275,7 @@ def read_documents(
 def corpus_of(documents: Iterable[TextDocument], name: str) -> Corpus:
     """The sections of documents as chunks."""
 
-    def chunks() -> Iterator[dict[str, Any]]:
+    def chunks() -> Iterator[dict[str, object]]:
         for document in documents:
             for number, (start, end) in enumerate(document.chunks(), 1):
                 chunk = {

@@ -15,7 +15,7 @@ SEARCHED = ("query", "query_string", "value")
 """Keys of the query language that hold the search text."""
 
 
-def wording(body: Any) -> str | None:
+def wording(body: object) -> str | None:
     """The search text of a query, if it has exactly one.
 
     >>> wording({"query": {"match": {"title": {"query": "amsterdam"}}}})
@@ -25,7 +25,7 @@ def wording(body: Any) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def _texts(body: Any, *, inside: bool = False) -> Iterator[str]:
+def _texts(body: object, *, inside: bool = False) -> Iterator[str]:
     for key, value in body.items() if isinstance(body, Mapping) else ():
         if isinstance(value, str):
             if inside or key in SEARCHED:
@@ -54,7 +54,7 @@ class RankEval(WholeFormat):
     )
     truth_field = "ratings"
 
-    def recognise(self, first: Mapping[str, Any]) -> bool:
+    def recognise(self, first: Mapping[str, object]) -> bool:
         """A list of ``requests``."""
         value = first.get("requests")
         return is_list_of_objects(value) or ("metric" in first and opened(value) == [])

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 import polars as pl
@@ -212,7 +212,7 @@ class Ours(EachRow):
         del at
         return row
 
-    def resolved(self, row: Any, at: At) -> Any:
+    def resolved(self, row: object, at: At) -> object:
         """The record with its fields renamed to ours, at any depth."""
         return resolve_record(row, at) if isinstance(row, Mapping) else row
 
@@ -237,13 +237,13 @@ class Ours(EachRow):
         return [path]
 
 
-def _renamed(record: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+def _renamed(record: Mapping[str, object], names: Mapping[str, str]) -> dict[str, object]:
     """A record whose parts have our names."""
     parts = {ours: record[name] for ours, name in names.items() if name in record}
     return {**record, **parts}
 
 
-def _of_judged_results(dataset: Dataset, first: Mapping[str, Any]) -> Dataset:
+def _of_judged_results(dataset: Dataset, first: Mapping[str, object]) -> Dataset:
     """The dataset, which knows whether its targets are what was judged of its results."""
     truth = dataset.ground_truth
     if truth is None or "ground_truth" in first or not judged_results(first):

@@ -49,7 +49,7 @@ class Tool(EachRow):
     truth: tuple[str, ...] = ()
     """The fields with the texts and ids of the targets."""
     tag: str = ""
-    typed: Mapping[str, Any] = field(default_factory=dict)
+    typed: Mapping[str, object] = field(default_factory=dict)
     """Further fields, each with its type; one that may be None may be absent."""
     known_by: tuple[Set[str], ...] = ()
     knows: Callable[[frozenset[str]], bool] | None = None
@@ -61,7 +61,7 @@ class Tool(EachRow):
     """Whether exports of other tools have the same names for other things."""
 
     def __post_init__(self) -> None:
-        kinds: dict[str, Any] = {
+        kinds: dict[str, object] = {
             self.query: str,
             self.ident: Id | None,
             self.tag: str | None,
@@ -88,7 +88,7 @@ class Tool(EachRow):
         words = {word for key in every for word in plain_name(key).split("_")}
         return self.query not in every or (self.is_loose and bool(words & _RELEVANT))
 
-    def record(self, row: Any, at: At) -> PlainRecord:
+    def record(self, row: object, at: At) -> PlainRecord:
         """A row as a record."""
         return {
             "query": getattr(row, self.query),
@@ -98,7 +98,7 @@ class Tool(EachRow):
             "tags": {self.tag: getattr(row, self.tag)} if self.tag else None,
         }
 
-    def retrieved(self, row: Any, names: Sequence[str], at: At) -> Entries:
+    def retrieved(self, row: object, names: Sequence[str], at: At) -> Entries:
         """The results under these fields, or None."""
         texts, ids, scores = (
             getattr(row, one) if one else None for one in (*names, "", "", "")[:3]
@@ -117,7 +117,7 @@ class Tool(EachRow):
             for (text, item), score in zip(pairs, scores, strict=True)
         ]
 
-    def targets(self, row: Any, at: At) -> Entries:
+    def targets(self, row: object, at: At) -> Entries:
         """The targets, or None if the row has no such fields."""
         texts, ids = (getattr(row, one, None) for one in (*self.truth, "", "")[:2])
         pairs = side_by_side(texts, ids, at, self.truth)

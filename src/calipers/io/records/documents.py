@@ -29,7 +29,7 @@ from calipers.text import field
 
 SCALARS = (str, bytes, Real, type(None), list, tuple)
 
-Get = Callable[[str], Any]
+Get = Callable[[str], object]
 Names = tuple[tuple[str, tuple[str, ...]], ...]
 Places = tuple[Names, tuple[str, ...], tuple[str, ...]]
 EVERYWHERE: Places = (tuple(RESULT.items()), WRAPPED, METADATA)
@@ -142,7 +142,7 @@ def _from_two_lists(answer: Sequence[Any]) -> list[tuple[Any, Any]] | None:
     return list(zip(ids, scores, strict=True))
 
 
-def check_complete(answer: Any) -> None:
+def check_complete(answer: object) -> None:
     """Refuse an answer of Elasticsearch or OpenSearch that lacks the hits of a part of the index.
 
     >>> check_complete({"_shards": {"total": 5, "failed": 1}, "hits": {"hits": []}})
@@ -163,7 +163,7 @@ def check_complete(answer: Any) -> None:
         raise IncompleteAnswer("lacks results: the search timed out; ask again")
 
 
-def _in_mapping(answer: Mapping[Any, Any]) -> Sequence[Any]:
+def _in_mapping(answer: Mapping[object, object]) -> Sequence[Any]:
     check_complete(answer)
     if isinstance(answer.get("ids"), list | tuple):
         return _from_columns(answer)
@@ -207,7 +207,7 @@ def _from_columns(answer: Mapping[Any, Any]) -> Sequence[Any]:
     return [dict(zip(columns, values, strict=True)) for values in rows]
 
 
-def read_document(one: Any) -> Row:
+def read_document(one: object) -> Row:
     """Convert a document to a row; refused if it has nothing to identify it by.
 
     >>> read_document({"id": 7, "score": 0.5, "metadata": {"source": "a.md"}})
@@ -240,7 +240,7 @@ def with_end(row: Row) -> Row:
     return row
 
 
-def _from_pair(one: Sequence[Any]) -> Row:
+def _from_pair(one: Sequence[object]) -> Row:
     if hasattr(one, "_asdict"):
         return from_object(one._asdict())
     if len(one) == 3 and isinstance(one[1], str) and is_id(one[0]) and is_number(one[2]):
@@ -270,7 +270,7 @@ def _from_pair(one: Sequence[Any]) -> Row:
     return row
 
 
-def _if_a_batch(one: Sequence[Any]) -> str:
+def _if_a_batch(one: Sequence[object]) -> str:
     """Advice for a result that is itself a list of results."""
     if one and isinstance(one[0], list | tuple | Mapping):
         return (
@@ -320,7 +320,7 @@ def from_object(one: Any) -> Row:
     return row
 
 
-def _text_in_parts(content: Any) -> str | None:
+def _text_in_parts(content: object) -> str | None:
     """The text of a result that is given in parts, as the search of OpenAI's vector stores does.
 
     >>> _text_in_parts([{"type": "text", "text": "One."}, {"type": "text", "text": "Two."}])
@@ -333,7 +333,7 @@ def _text_in_parts(content: Any) -> str | None:
     return "\n".join(known) if known and len(known) == len(content) else None
 
 
-def from_metadata(metadata: Mapping[str, Any]) -> Row:
+def from_metadata(metadata: Mapping[str, object]) -> Row:
     """Convert the metadata of a document to a row; unusable values are skipped."""
     row = Row()
     names, _, _ = _places(tuple(metadata)) if type(metadata) is dict else EVERYWHERE
@@ -344,7 +344,7 @@ def from_metadata(metadata: Mapping[str, Any]) -> Row:
 
 
 @lru_cache(maxsize=256)
-def _places(keys: tuple[Any, ...]) -> Places:
+def _places(keys: tuple[object, ...]) -> Places:
     """The lookups that can succeed for a dictionary with these keys."""
     known = set(keys)
     if known >= {"relevance", "fields"}:
@@ -382,7 +382,7 @@ def _fill(row: Row, other: Row) -> None:
             setattr(row, name, getattr(other, name))
 
 
-def _getter(one: Any) -> Get:
+def _getter(one: object) -> Get:
     if isinstance(one, Mapping):
         return one.get
 
@@ -431,12 +431,12 @@ def checked(name: str, value: Any) -> Any:
     return int(value)
 
 
-def is_id(value: Any) -> bool:
+def is_id(value: object) -> bool:
     """Whether a value can be an id: a text or a whole number."""
     return isinstance(value, str | Integral | UUID) and not isinstance(value, bool)
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: object) -> bool:
     """Whether a value is a number; True and False are not."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
@@ -456,7 +456,7 @@ def finite(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def is_answer(value: Any) -> bool:
+def is_answer(value: object) -> bool:
     """Whether a value is an answer of a retriever, or lists objects: neither ids nor scores by id.
 
     >>> is_answer(["a"]), is_answer({"a": 0.5}), is_answer([("a", 0.5)]), is_answer({"hits": []})
@@ -473,7 +473,7 @@ def is_answer(value: Any) -> bool:
     )
 
 
-def is_document(value: Any) -> bool:
+def is_document(value: object) -> bool:
     """Whether a value is a document of LangChain, LlamaIndex or Haystack, alone or with a score.
 
     >>> from types import SimpleNamespace
@@ -498,11 +498,11 @@ def is_document(value: Any) -> bool:
     )
 
 
-def _is_node(value: Any) -> bool:
+def _is_node(value: object) -> bool:
     return hasattr(value, "get_content") and hasattr(value, "node_id")
 
 
-def as_result(value: Any) -> dict[str, Any]:
+def as_result(value: object) -> dict[str, object]:
     """Convert a document to a result: id, text, score, and its place in its source.
 
     >>> from types import SimpleNamespace
@@ -513,7 +513,7 @@ def as_result(value: Any) -> dict[str, Any]:
     return {name: one for name in RESULT if (one := getattr(row, name)) is not None}
 
 
-def as_target(value: Any) -> dict[str, Any]:
+def as_target(value: object) -> dict[str, object]:
     """Convert a document to a target: its id, and its text as the quote."""
     found = as_result(value)
     target = {"id": found.get("id"), "quote": found.get("text")}

@@ -178,7 +178,7 @@ AT_ONCE = 2_000
 """Queries held as Python objects at once."""
 
 
-def query_records(dataset: Dataset, missing: Counter[str]) -> Iterator[dict[str, Any]]:
+def query_records(dataset: Dataset, missing: Counter[str]) -> Iterator[dict[str, object]]:
     """Yield every query once as one of our records, a few thousand in memory at a time.
 
     ``missing`` counts the queries that only one side has.
@@ -270,9 +270,9 @@ def with_tags(truth: GroundTruth) -> pl.DataFrame:
 
 def _by_query(
     frame: pl.DataFrame | None, asked: pl.DataFrame
-) -> dict[str, list[dict[str, Any]]]:
+) -> dict[str, list[dict[str, object]]]:
     """The rows of the queries in ``asked``, without empty fields."""
-    lists: dict[str, list[dict[str, Any]]] = {}
+    lists: dict[str, list[dict[str, object]]] = {}
     if frame is None:
         return lists
     found = frame.join(asked, on="query", how="semi", maintain_order="left")
@@ -283,7 +283,7 @@ def _by_query(
     return lists
 
 
-def records(parts: Iterable[Dataset], remarks: Remarks) -> Iterator[dict[str, Any]]:
+def records(parts: Iterable[Dataset], remarks: Remarks) -> Iterator[dict[str, object]]:
     """Yield every query as one of our records."""
     for part in parts:
         yield from query_records(part, missing := Counter[str]())
@@ -295,7 +295,7 @@ def records(parts: Iterable[Dataset], remarks: Remarks) -> Iterator[dict[str, An
             )
 
 
-def _results(rows: list[dict[str, Any]]) -> list[Any]:
+def _results(rows: list[dict[str, object]]) -> list[object]:
     """Results as plain ids if they have nothing else, else objects."""
     if all(list(row) == ["item"] for row in rows):
         return [row["item"] for row in rows]
@@ -309,7 +309,7 @@ def _targets(rows: list[dict[str, Any]]) -> Any:
     return [_graded(_named(row)) for row in rows]
 
 
-def _named(row: dict[str, Any]) -> dict[str, Any]:
+def _named(row: dict[str, object]) -> dict[str, object]:
     """A result or target with its id under ``id``, as in records."""
     if "item" not in row:
         return row

@@ -56,7 +56,7 @@ from calipers.names import (
     words_in,
 )
 
-_FIELDS: dict[type, dict[str, Any]] = {
+_FIELDS: dict[type, dict[str, object]] = {
     kind: get_type_hints(kind) for kind in (JsonResult, JsonTarget)
 }
 _TARGET, _RESULT = (frozenset(_FIELDS[kind]) for kind in (JsonTarget, JsonResult))
@@ -130,7 +130,7 @@ def first_records(probe: Probe) -> dict[str | None, Mapping[str, Any]]:
     }
 
 
-def names_of_parts(first: Mapping[str, Any], role: Role) -> dict[str, str]:
+def names_of_parts(first: Mapping[str, object], role: Role) -> dict[str, str]:
     """The names of the results and targets in a record, if they are not ours.
 
     >>> names_of_parts({"question": "Who?", "expected_ids": ["a"], "retrieved": ["a"]}, "both")
@@ -161,7 +161,7 @@ def holds_objects(probe: Probe) -> bool:
     return any(map(has_objects, first_records(probe).values()))
 
 
-def has_objects(first: Mapping[str, Any]) -> bool:
+def has_objects(first: Mapping[str, object]) -> bool:
     """Like ``holds_objects``, for one record."""
     called = _called(first)
     if "query" not in called:
@@ -175,7 +175,7 @@ def has_objects(first: Mapping[str, Any]) -> bool:
     return any(isinstance(one, Mapping | list) for one in held)
 
 
-def _called(first: Mapping[str, Any]) -> dict[str, str]:
+def _called(first: Mapping[str, object]) -> dict[str, str]:
     """Our field names, each with its name in a record."""
     called = {ours: theirs for theirs, ours in renaming(list(first)).items()}
     judged = next(
@@ -213,7 +213,7 @@ MATTERS = frozenset(
 )
 
 
-def resolve_record(record: Mapping[str, Any], at: At) -> dict[str, Any]:
+def resolve_record(record: Mapping[str, object], at: At) -> dict[str, Any]:
     """Rename the fields of a record to ours, at any depth.
 
     A key of a target that may be its grade is refused.
@@ -254,7 +254,7 @@ _JUDGE_RESULTS = frozenset(
 """Keys of a result that judge it; its "relevance" and "label" may be a score."""
 
 
-def judged_results(record: Mapping[str, Any]) -> list[dict[str, Any]]:
+def judged_results(record: Mapping[str, object]) -> list[dict[str, Any]]:
     """The targets of a record whose results carry their own judgement; none if none does.
 
     >>> judged_results({"retrieved": [{"id": "a", "relevant": True}, {"id": "b"}]})
@@ -307,13 +307,13 @@ def _add_negatives(made: dict[str, Any], at: At) -> None:
         made["ground_truth"] = listed = [*listed, *map(_not_relevant, made[key])]
 
 
-def _not_relevant(one: Any) -> dict[str, Any]:
+def _not_relevant(one: object) -> dict[str, Any]:
     if isinstance(one, Mapping):
         return {**one, "grade": 0}
     return {"quote" if looks_like_texts([one]) else "id": one, "grade": 0}
 
 
-def _graded(grades: Mapping[str, Any], at: At) -> dict[str, Any]:
+def _graded(grades: Mapping[str, object], at: At) -> dict[str, Any]:
     """Grades by id; items without a grade were not judged."""
     return {
         item: _grade(one, "grade", _inside(at, f"[{item!r}]"))
@@ -322,7 +322,7 @@ def _graded(grades: Mapping[str, Any], at: At) -> dict[str, Any]:
     }
 
 
-def _grade(value: Any, called: str, at: At) -> float:
+def _grade(value: object, called: str, at: At) -> float:
     """The grade of a target; refused if it is neither a number nor a word for yes or no."""
     grade = grade_of(value)
     if grade is None:
@@ -333,7 +333,7 @@ def _grade(value: Any, called: str, at: At) -> float:
     return grade
 
 
-def _in_one(value: Any, part: str, at: At) -> list[Any]:
+def _in_one(value: object, part: str, at: At) -> list[Any]:
     """Split a single text as a table cell is split; a sentence stays one text."""
     if part == "ground_truth" and str(value).strip().lower() in EMPTY:
         return [NOTHING]
@@ -351,7 +351,7 @@ def _inside(at: At, step: str) -> At:
     return lambda: f"{at()}{step}"
 
 
-def _results(given: Any, at: At) -> Any:
+def _results(given: object, at: At) -> Any:
     """Results in any shape that a retriever may return; ids, and scores by id, as they are."""
     if given is None or (
         isinstance(given, Mapping) and all(map(is_number, given.values()))
@@ -372,7 +372,7 @@ def _results(given: Any, at: At) -> Any:
     return made
 
 
-def _result(one: Mapping[str, Any], at: At) -> dict[str, Any]:
+def _result(one: Mapping[str, object], at: At) -> dict[str, Any]:
     """A result with further fields; what has our own name is checked as it is written."""
     keys = _keys(JsonResult, tuple(one))
     own = {name: value for name in keys.ours if (value := one[name]) is not None}
@@ -390,7 +390,7 @@ def _result(one: Mapping[str, Any], at: At) -> dict[str, Any]:
     return {**_document(one, at), **own}
 
 
-def _document(one: Any, at: At) -> dict[str, Any]:
+def _document(one: object, at: At) -> dict[str, Any]:
     """A document of any shape."""
     try:
         row = read_document(one)
@@ -403,7 +403,7 @@ def _document(one: Any, at: At) -> dict[str, Any]:
     }
 
 
-def _nameless(result: Any, at: At) -> Unclear:
+def _nameless(result: object, at: At) -> Unclear:
     """The error for a result without an id, with the keys that may hold it."""
     values = result if isinstance(result, Mapping) else {}
     named = [str(key) for key, value in values.items() if is_id(value)]
@@ -416,7 +416,7 @@ def _nameless(result: Any, at: At) -> Unclear:
 
 
 def _take(
-    made: dict[str, Any], ours: str, given: Mapping[str, Any], keys: Iterable[str]
+    made: dict[str, object], ours: str, given: Mapping[str, object], keys: Iterable[str]
 ) -> None:
     """Fill our field with the first text or number under ``keys``."""
     for key in keys if made.get(ours) is None else ():
@@ -426,9 +426,9 @@ def _take(
             return
 
 
-def _targets(listed: Sequence[Any], at: At) -> list[Any]:
+def _targets(listed: Sequence[object], at: At) -> list[Any]:
     made = list(listed)
-    unknown: dict[str, list[Any]] = {}
+    unknown: dict[str, list[object]] = {}
     for i, one in enumerate(listed):
         if isinstance(one, Mapping):
             if not one.keys() <= _TARGET or isinstance(one.get("grade"), str | bool):
@@ -480,7 +480,7 @@ def _is_near(key: str, field: str) -> bool:
     return key != field and SequenceMatcher(None, key.lower(), field).ratio() >= 0.8
 
 
-def _refuse_possible_grade(key: str, values: list[Any], at: At) -> None:
+def _refuse_possible_grade(key: str, values: list[object], at: At) -> None:
     """Refuse a key of targets that may be their grade."""
     plain = [
         value

@@ -152,7 +152,7 @@ def decoded(
         ) from None
 
 
-def is_list_of_objects(value: Any) -> bool:
+def is_list_of_objects(value: object) -> bool:
     """Whether a value, decoded or not, begins as a list of objects."""
     if isinstance(value, msgspec.Raw):
         begin = bytes(memoryview(value)[:64])
@@ -168,7 +168,7 @@ def first_object(listed: Any) -> Mapping[str, Any]:
     return as_object(msgspec.json.decode(listed, type=list[msgspec.Raw])[0])
 
 
-def opened(value: Any) -> Any:
+def opened(value: object) -> Any:
     """A value, decoded if it is not yet; None if it is broken."""
     try:
         return (
@@ -180,7 +180,7 @@ def opened(value: Any) -> Any:
         return None
 
 
-def as_record(value: Any, place: str) -> Any:
+def as_record(value: object, place: str) -> Any:
     """The value if it is an object; else refuse it."""
     if not isinstance(value, Mapping):
         raise InvalidInput(f"A record is {value!r:.60} at {place}; it must be an object.")
@@ -304,7 +304,7 @@ def refuse_columns(value: Mapping[Any, Any], name: str) -> None:
         )
 
 
-def frame_of_rows(rows: Sequence[Mapping[str, Any]], name: str) -> pl.DataFrame:
+def frame_of_rows(rows: Sequence[Mapping[str, object]], name: str) -> pl.DataFrame:
     """A table from flat records."""
     keys = dict.fromkeys(key for row in rows for key in row)
     columns = {key: [row.get(key) for row in rows] for key in keys}
@@ -322,7 +322,7 @@ def frame_of_rows(rows: Sequence[Mapping[str, Any]], name: str) -> pl.DataFrame:
         ) from None
 
 
-def _of_one_kind(values: Sequence[Any]) -> Sequence[Any]:
+def _of_one_kind(values: Sequence[object]) -> Sequence[Any]:
     """The values of a column; beside lists, one value is a list of one."""
     kinds = {type(value) for value in values if value is not None}
     if len(kinds) < 2 or not kinds & {list, tuple, dict}:
@@ -383,7 +383,7 @@ def _frames(source: Source, keys: Sequence[str]) -> Iterator[pl.DataFrame]:
 
 
 def _check_lines(
-    block: bytes, before: int, schema: Mapping[str, Any], source: Source
+    block: bytes, before: int, schema: Mapping[str, object], source: Source
 ) -> None:
     """Refuse a field that matters and is not in the first records, and lists where texts were."""
     for line, row in _records(enumerate(block.split(b"\n"), before), source):

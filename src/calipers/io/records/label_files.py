@@ -174,7 +174,7 @@ def _label(row: dict[str, Any], place: str) -> Label:
     return Label(**known)
 
 
-def _value(value: Any, name: str, place: str) -> str | float | None:
+def _value(value: object, name: str, place: str) -> str | float | None:
     """A cell in the type of its column; None where it is empty."""
     is_text = name not in ("grade", *PLACES)
     if value is None or (isinstance(value, str) and not value.strip() and not is_text):

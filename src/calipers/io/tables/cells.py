@@ -29,10 +29,10 @@ class Splitter:
     def __init__(self, column: str, *, any_order: bool = False) -> None:
         self.column = column
         self._any_order = any_order
-        self._first: Any = None
+        self._first: object = None
         """The first cell that was split."""
 
-    def split(self, cell: Any, at: At) -> list[str]:
+    def split(self, cell: object, at: At) -> list[str]:
         """The ids in one cell, in order; ``at`` gives its place for errors."""
         if cell is None:
             return []
@@ -103,7 +103,7 @@ _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _PRINTED = re.compile(rf"\[\s*((?:{_QUOTED}|[\d.]+)(?:\s+(?:{_QUOTED}|[\d.]+))*)\s*\]")
 
 
-def _bracketed(text: str) -> Any:
+def _bracketed(text: str) -> object:
     """Parse a bracketed list: JSON, as Python or numpy prints it, or bare words."""
     text = re.sub(r"array\((.*?)(?:,\s*dtype=[^)]*)?\)", r"\1", text, flags=re.DOTALL)
     found = decoded_text(text)
@@ -118,7 +118,7 @@ def _bracketed(text: str) -> Any:
     return parts if len(parts) > 1 and bare else found
 
 
-def looks_like_texts(cells: Iterable[Any], *, sure: bool = False) -> bool:
+def looks_like_texts(cells: Iterable[object], *, sure: bool = False) -> bool:
     """Whether most cells are sentences, not ids; ``sure`` requires final punctuation.
 
     >>> looks_like_texts(["Lists grow by an eighth.", "a#1"]), looks_like_texts(["a#14, a#15"])
@@ -159,7 +159,7 @@ def _shape(part: str) -> str:
     return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "9", part))
 
 
-def decoded_text(text: str) -> Any:
+def decoded_text(text: str) -> object:
     """Parse a table cell as JSON or as a Python literal; else return the text unchanged.
 
     >>> decoded_text('["a"]'), decoded_text("['a']"), decoded_text("[a]")
@@ -181,14 +181,14 @@ def decoded_text(text: str) -> Any:
         return text
 
 
-def cell_value(value: Any, is_json: bool) -> Any:
+def cell_value(value: object, is_json: bool) -> object:
     """The value of a table cell: JSON text decoded, empty struct fields left out."""
     if isinstance(value, str) and is_json:
         return decoded_text(value)
     return _unnested(value)
 
 
-def _unnested(value: Any) -> Any:
+def _unnested(value: object) -> object:
     if isinstance(value, dict):
         filled = {key: one for key, one in value.items() if one is not None}
         nested = [key for key, one in filled.items() if isinstance(one, dict | list)]
@@ -204,7 +204,7 @@ def _unnested(value: Any) -> Any:
     return list(map(_unnested, value))
 
 
-def in_order(value: Any, key: str, any_order: bool, at: Callable[[], str]) -> Any:
+def in_order(value: object, key: str, any_order: bool, at: Callable[[], str]) -> object:
     """The value of a field; a set is sorted, or refused if the order matters, as it has none."""
     if isinstance(value, set | frozenset):
         if not any_order:
@@ -385,7 +385,7 @@ def _needed(columns: list[str]) -> set[str]:
     return {"query", "rank", *score, *(identity if len(identity) == 1 else ())}
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     return "nothing" if value is None else repr(value)[:60]
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
 
 import msgspec
 import polars as pl
@@ -19,7 +18,7 @@ COLUMNS = words_in(
 """Columns of a table with one row per query."""
 
 
-def in_frames(waiting: Iterator[dict[str, Any]]) -> Iterator[pl.DataFrame]:
+def in_frames(waiting: Iterator[dict[str, object]]) -> Iterator[pl.DataFrame]:
     """Yield records as rows of tables, with lists and objects as JSON in a cell."""
     rows = list(islice(waiting, AT_ONCE))
     names = COLUMNS
@@ -32,7 +31,7 @@ def in_frames(waiting: Iterator[dict[str, Any]]) -> Iterator[pl.DataFrame]:
         rows = list(islice(waiting, AT_ONCE))
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 

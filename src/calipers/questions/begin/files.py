@@ -68,8 +68,8 @@ class ProjectFiles:
 def write_project(
     into: Path,
     folder: Path,
-    records: Iterable[Any],
-    rejected: Sequence[Any] = (),
+    records: Iterable[object],
+    rejected: Sequence[object] = (),
     *,
     k: int,
     retriever: str | None,
@@ -153,7 +153,7 @@ def _write_text(path: Path, text: str) -> Path:
     return path
 
 
-def write_lines(path: Path, rows: Iterable[Any], before: bytes = b"") -> Path:
+def write_lines(path: Path, rows: Iterable[object], before: bytes = b"") -> Path:
     """Write records as JSON lines, after what stood there ``before``."""
     with whole_file(path) as file:
         file.write(before)

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -232,7 +231,7 @@ def different_ways(a: str, first: Scores, b: str, second: Scores) -> Iterator[st
 
 
 def undefined_in_some(
-    metric: str, columns: Mapping[str, Any], queries: pl.Series
+    metric: str, columns: Mapping[str, Floats], queries: pl.Series
 ) -> list[str]:
     """A sentence where a metric is defined for a query in one system and undefined in another.
 

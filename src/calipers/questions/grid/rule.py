@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 import numpy as np
@@ -54,14 +54,14 @@ class RetrieverTable(msgspec.Struct, forbid_unknown_fields=True, rename="kebab")
     """What ``[grid.retrievers.NAME]`` may hold."""
 
     make: str
-    params: dict[str, object] = {}
+    params: dict[str, Any] = {}
 
 
 class GridTable(msgspec.Struct, forbid_unknown_fields=True, rename="kebab"):
     """What ``[grid]`` may hold."""
 
     retrievers: dict[str, RetrieverTable]
-    params: dict[str, object] = {}
+    params: dict[str, Any] = {}
     k: int | None = None
     output: str = "grid"
     baseline: str | None = None

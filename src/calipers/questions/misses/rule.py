@@ -7,7 +7,7 @@ guess at inputs that were not given (the corpus, the candidates, exact search).
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -43,9 +43,9 @@ from calipers.words import did_you_mean
 CANDIDATES = "candidates"
 EXACT = "exact"
 STAGES = (CANDIDATES, EXACT)
-CorpusSource: TypeAlias = object
+CorpusSource: TypeAlias = Any
 """Whatever ``open_corpus`` takes: a path, rows, documents of other packages."""
-StageSource: TypeAlias = object
+StageSource: TypeAlias = Any
 """Whatever ``load`` takes for a run."""
 
 
