@@ -21,6 +21,7 @@ from calipers.present.terminal import in_python
 from tests.command import Printed, typed
 from tests.worlds.check import Asked, commands_in, problems, refused
 from tests.worlds.draw import drawn
+from tests.worlds.further import wrong_with_init, wrong_with_pages, wrong_with_switch
 from tests.worlds.lines import asked_of
 from tests.worlds.world import World
 
@@ -90,7 +91,27 @@ def wrong_in(seed: int, most: int | None = None) -> list[str]:
                     wrong.append(f"seed {seed}: {before}: {done.err.strip()[:300]}")
             where = f"seed {seed}, {world.name}, {len(world.questions)} questions: {asked.line}"
             wrong += (f"{where}: {problem}" for problem in wrong_with(world, asked, draw))
+        if most is not None and seed % FURTHER == 0:
+            where = f"seed {seed}, {world.name}, {len(world.questions)} questions"
+            wrong += (f"{where}: {problem}" for problem in _wrong_further(world, draw))
     return wrong
+
+
+FURTHER = 20
+"""One world in so many is also asked what is no single command."""
+
+
+def _wrong_further(world: World, draw: Random) -> Iterator[str]:
+    """What is wrong with a switch, with first questions or with pages."""
+    if world.judged_rows:
+        return
+    kind = draw.choice(["switch", "switch", "init", "pages"])
+    if kind == "switch":
+        yield from wrong_with_switch(world, draw.choice([1, 3, 5]))
+    elif kind == "init":
+        yield from wrong_with_init(draw)
+    else:
+        yield from wrong_with_pages(world)
 
 
 def wrong_with(world: World, asked: Asked, draw: Random) -> Iterator[str]:

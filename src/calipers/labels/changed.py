@@ -29,7 +29,7 @@ from calipers.shell import join_words
 from calipers.statistics import switching
 from calipers.store.label_pools import PoolContent
 from calipers.store.pool import LabelState, PoolSettings
-from calipers.words import plural
+from calipers.words import listed, plural
 
 PLACE = ("document", "start", "end")
 FEWEST_TO_SHARE = 20
@@ -169,9 +169,15 @@ class Switch(Plain, ShowsItself, SwitchDraw):
     def _next(self) -> str | None:
         if self.waiting is not None or self.verdict != "open":
             return self.waiting
-        go_on = "Fill in 'grade' (0 or 1) from the top of the file, and ask with --filled FILE."
+        go_on = sentence(
+            "Fill in 'grade' ({no.value:g} or {yes.value:g}) from the top of the file, and ask "
+            "with --filled FILE.",
+            no=Fact(about="setting", value=0.0, text="no"),
+            yes=Fact(about="setting", value=1.0, text="yes"),
+        )
         if self.pool:
-            go_on = f"Go on: {join_words(['calipers', 'serve', '--pool', self.pool])}"
+            serve = join_words(["calipers", "serve", "--pool", self.pool])
+            go_on = sentence("Go on: {it.text}", it=named(serve))
         if self.counted is None:
             return go_on
         return sentence(
@@ -185,7 +191,7 @@ class Switch(Plain, ShowsItself, SwitchDraw):
 def document(switch: Switch) -> Document:
     """The verdict, and what it rests on."""
     same = switch.queries - switch.changed
-    looks = ", ".join(f"{look:,}" for look in switch.looks)
+    looks = listed([f"{look:,}" for look in switch.looks]) if switch.looks else ""
     before = Fact(about="count", count=switch.labelled_before, text="labelled")
     notes = [
         Note(

@@ -142,7 +142,8 @@ def _leaking(
             f"{number(ndcg.after)} with the first {seen.k} in the best order."
         )
         fact = _difference(ndcg, int(seen.measured_queries.sum()), "at most")
-        return First(Sentence(text, [fact]), "best_order", _rerank(seen))
+        first = Fact(about="setting", k=seen.k)
+        return First(Sentence(text, [fact, first]), "best_order", _rerank(seen))
     if largest is None:
         return _nothing_wrong(seen, shown)
     too_many = _more_targets_than_places(seen)

@@ -1,0 +1,139 @@
+"""Worlds for what is no single command: a switch, a folder of documents, pages of a server."""
+
+import csv
+import html
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from tests.command import Printed, typed
+from tests.web.served import Visitor, served, shelf_of
+from tests.worlds.check import commands_in, numbers_of, refused
+from tests.worlds.lines import NIGHT
+from tests.worlds.world import World
+
+WORDS = ("panel", "lever", "gauge", "valve", "wheel", "spring", "filter", "pedal")
+
+
+def unbacked(done: Printed) -> Iterator[str]:
+    """What is wrong with an answer in JSON: refused, or with numbers that are no facts."""
+    if done.code not in (0, 1):
+        yield f"refused: {done.err.strip()[:300]}"
+        return
+    for sentence in json.loads(done.out)["sentences"]:
+        yield from numbers_of(sentence)
+
+
+def wrong_with_switch(world: World, k: int = 3) -> Iterator[str]:
+    """What is wrong with the answer to "may I switch from a to b", before and after labels."""
+    line = f"labels draft a.jsonl b.jsonl --changed -k {k} --questions truth.jsonl"
+    drafted = typed(f"{line} -o label.csv --json")
+    if "share no result" in drafted.err:
+        return  # as if by two chunkings
+    yield from unbacked(drafted)
+    if not Path("label.csv").exists():
+        return  # nothing differs in the first k
+    targets = {question.id: question.targets for question in world.questions}
+    with Path("label.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        row["grade"] = str(int(row["item"] in targets[row["query_id"]]))
+        row["judge"] = "anna"
+    with Path("filled.csv").open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, rows[0].keys())
+        table.writeheader()
+        table.writerows(rows)
+    done = typed(f"{line} --filled filled.csv --json")
+    yield from unbacked(done)
+    if done.code == 0:
+        yield from _untrue_switch(world, k, json.loads(done.out))
+
+
+def _untrue_switch(world: World, k: int, answer: dict[str, Any]) -> Iterator[str]:
+    """Where the verdict is not what the labels of all that changed say."""
+    gains = []
+    for question in world.questions:
+        old, new = (
+            len(set(world.systems[name][question.id][:k]) & set(question.targets)) for name in "ab"
+        )
+        gains.append(new - old)
+    true = sum(gains) / len(gains)
+    first = answer["sentences"][0]
+    facts = [fact for fact in first["facts"] if fact["about"] == "difference"]
+    for fact in facts:
+        if not fact["low"] - 1e-9 <= true <= fact["high"] + 1e-9:
+            yield f"the difference is {true}: {first['text']}"
+        way = "better" if true > 0 else "worse" if true < 0 else "same"
+        if fact["low"] == fact["high"] and fact["direction"] != way:
+            yield f"it is {way}, by {true}: {first['text']}"
+
+
+def write_documents(folder: Path, draw: Random) -> None:
+    """A few documents with headings, as `init` reads them."""
+    folder.mkdir()
+    for at in range(draw.randint(2, 12)):
+        name = f"{draw.choice(WORDS)}-{at}"
+        parts = [f"# How to mend the {name}\n"]
+        for verb in draw.sample(("clean", "replace", "test", "order"), 2):
+            parts.append(f"## When to {verb} the {name}\n")
+            parts.append(f"You {verb} the {name} every {draw.randint(2, 9)} weeks, by hand.\n")
+        (folder / f"{name}.md").write_text("\n".join(parts), "utf-8")
+
+
+def wrong_with_init(draw: Random) -> Iterator[str]:
+    """What is wrong with the first questions of a folder, and with the commands it names."""
+    write_documents(Path("docs"), draw)
+    done = typed("init docs --json")
+    yield from unbacked(done)
+    if done.code:
+        return
+    printed = typed("init docs", columns=500)
+    yield from _commands(json.loads(done.out), printed.out)
+    measured = typed("eval --json")
+    yield from unbacked(measured)
+    if measured.code == 0 and "smoke test" not in typed("eval", columns=500).out:
+        yield "an evaluation of made questions does not say that it is a smoke test"
+
+
+def _commands(answer: dict[str, list[dict[str, str]]], printed: str) -> Iterator[str]:
+    for command in commands_in(answer, printed):
+        if (why := refused(command)) is not None:
+            yield f"a printed command fails: {why}"
+
+
+def wrong_with_pages(world: World) -> Iterator[str]:
+    """What pages say otherwise than the alarm, and the commands on them that fail."""
+    for name in "aab":
+        typed(NIGHT.format(file=world.file(name), metric="recall@10"))
+    alarm = json.loads(typed("history alarm nightly --store history.db --json").out)
+    first = plain(alarm["sentences"][0]["text"])
+    saved = json.loads(typed("history --store history.db --json").out)["evaluations"]
+    with served(shelf_of("history.db")) as running:
+        visitor = running.visitor()
+        home = visitor.get("/").text
+        if first not in plain(home):
+            yield f"the home page does not say: {first}"
+        for path in ("", "?open=0", "/report", "/truth"):
+            yield from _page(visitor, f"/evaluations/{saved[0]['id']}{path}")
+        yield from _page(visitor, f"/compare?of={saved[-1]['id']}&of={saved[0]['id']}")
+
+
+def _page(visitor: Visitor, address: str) -> Iterator[str]:
+    """What is wrong with one page: its status, and commands on it that fail."""
+    answer = visitor.get(address)
+    if answer.status != 200:
+        yield f"{address}: {answer.status}"
+        return
+    for command in dict.fromkeys(re.findall(r"<code>(calipers [^<]+)</code>", answer.text)):
+        line = html.unescape(command)
+        if (why := refused(f"{line} --store history.db")) is not None:
+            yield f"{address}: a printed command fails: {why}"
+
+
+def plain(page: str) -> str:
+    """The text of a page, without its markup."""
+    text = html.unescape(re.sub(r"<[^>]+>", "", page))
+    return re.sub(r"[\\`*\s]+", " ", text).strip()

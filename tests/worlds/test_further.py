@@ -1,0 +1,32 @@
+"""Switches, first questions and pages of drawn worlds."""
+
+from random import Random
+
+import pytest
+
+from tests.worlds.ask import inside
+from tests.worlds.draw import KINDS, nothing_changed, reversed_lists, some_changed, third_missing
+from tests.worlds.further import wrong_with_init, wrong_with_pages, wrong_with_switch
+
+assert len(KINDS) > 15
+
+
+@pytest.mark.parametrize("n", [3, 12, 40])
+@pytest.mark.parametrize("kind", [some_changed, nothing_changed, reversed_lists])
+def test_a_switch_says_what_the_labels_say(kind, n):
+    world = kind(Random(n), n)
+    with inside(world):
+        assert list(wrong_with_switch(world)) == []
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_first_questions_name_commands_that_work_there(seed: int) -> None:
+    with inside(nothing_changed(Random(seed), 2)):
+        assert list(wrong_with_init(Random(seed))) == []
+
+
+@pytest.mark.parametrize("kind", [some_changed, third_missing])
+def test_pages_say_what_the_alarm_says_and_their_commands_run(kind):
+    world = kind(Random(1), 12)
+    with inside(world):
+        assert list(wrong_with_pages(world)) == []
