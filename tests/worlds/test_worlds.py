@@ -97,6 +97,23 @@ def test_one_gain_that_hides_many_losses_is_said_in_compare_and_gate() -> None:
     assert "outweighs all others together" in gate
 
 
+def test_one_gain_that_balances_many_losses_is_said() -> None:
+    targets = {f"q{at}": tuple(f"t{at}-{j}" for j in range(20)) for at in range(31)}
+    asked = tuple(Question(name, wanted) for name, wanted in targets.items())
+    old = {
+        name: [*(wanted[:12] if at else ()), f"x{at}"]
+        for at, (name, wanted) in enumerate(targets.items())
+    }
+    new = {
+        name: [*(wanted[: 11 if at <= 20 else 12] if at else wanted), f"x{at}"]
+        for at, (name, wanted) in enumerate(targets.items())
+    }
+    world = World("balanced", asked, {"a": old, "b": new})
+    text = said(world, "compare a.jsonl b.jsonl -m recall@20")
+    first = "~ recall@20: 20 of 31 queries worse, 1 better; that one makes up for all others."
+    assert text.startswith(first)
+
+
 def test_k_that_does_not_matter_is_no_advice() -> None:
     text = said(low_at_any_k(_Fixed(), 30), "sweep a.jsonl")
     assert text.startswith("k does not matter: it finds 10% at any k.")

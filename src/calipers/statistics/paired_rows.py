@@ -429,9 +429,14 @@ def _row(
         else "better"
         if total > 0
         else "worse",
-        one_outweighs=units.changed > 1
-        and 2.0 * largest > math.fsum(np.abs(units.moved)) + ROUNDING,
+        one_outweighs=_outweighs(largest, units),
     )
+
+
+def _outweighs(largest: float, units: PairedUnits) -> bool:
+    """Whether one change is as large as all others together; of two, whether it is larger."""
+    least = ROUNDING if units.changed == 2 else -ROUNDING
+    return units.changed > 1 and 2.0 * largest > math.fsum(np.abs(units.moved)) + least
 
 
 def _interval(

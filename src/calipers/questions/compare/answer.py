@@ -133,7 +133,8 @@ def _hidden(comparison: Comparison, row: Difference) -> Sentence | None:
     """Many queries that changed one way, where one that changed the other decides the mean."""
     fact = fact_of(row, comparison.facts_of(row.metric))
     said = outweighed(fact) if row.one_outweighs else None
-    if said is None or (row.wins > row.losses) == (fact.direction == "better"):
+    is_plain = (row.wins > row.losses) == (fact.direction == "better")
+    if said is None or (is_plain and fact.direction != "same"):
         return None
     ways = ("worse", "better") if row.losses > row.wins else ("better", "worse")
     whose = "" if len(comparison.others) == 1 else " of {it.system}"

@@ -211,7 +211,11 @@ def outweighed(fact: Fact) -> Sentence | None:
     if not better or not worse or better + worse < 3:
         return None
     gained = fact.direction == "better"
-    if (better if gained else worse) == 1:
+    if fact.direction == "same":
+        if min(better, worse) > 1:
+            return None
+        text = "that one makes up for all others"
+    elif (better if gained else worse) == 1:
         text = "that one decides the mean"
     else:
         text = "one of them outweighs all others together"
@@ -234,7 +238,7 @@ def _range(row: PairedRow, fact: Fact) -> Sentence | None:
     if not row.one_outweighs:
         return joined(likely, ".", by="") if likely else None
     if likely:
-        more = "one query outweighs all others together, so more may differ."
+        more = f"{_weighs(fact)} all others together, so more may differ."
         return joined(likely, more, by="; ")
     return None if outweighed(fact) is None else _decides(fact)
 
@@ -242,9 +246,16 @@ def _range(row: PairedRow, fact: Fact) -> Sentence | None:
 def _decides(fact: Fact) -> Sentence:
     """That one query decides the mean, as a sentence of its own."""
     about = Fact(about="outweighed", metric=fact.metric, system=fact.system)
+    weighs = _weighs(fact)
     return Sentence(
-        "One query outweighs all others together: it decides the mean.", [about]
+        f"{weighs.capitalize()} all others together: it decides the mean.", [about]
     )
+
+
+def _weighs(fact: Fact) -> str:
+    """That one query changed by more than all others, or by as much the other way."""
+    verb = "makes up for" if fact.direction == "same" else "outweighs"
+    return f"one query {verb}"
 
 
 def in_words(ends: Interval | None) -> str | None:
