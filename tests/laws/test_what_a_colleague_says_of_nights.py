@@ -58,7 +58,7 @@ SITUATIONS = {
     "noisy nights, then -0.24": (lost(noisy(12), 48), 1, "✗ nightly got worse: recall@5 is 0."),
     "noisy nights, then -0.10 for a week": (lost(noisy(16), 20, 7), 1, "✗ nightly got worse"),
     "noisy nights": (noisy(12), 0, ("✓ nightly is no worse", "~ nightly shows no clear")),
-    "identical nights": (same(4), 0, "✓ nightly is no worse: recall@5 is 1.000, as since"),
+    "identical nights": (same(4), 0, "✓ nightly is no worse: recall@5 is 1.000, unchanged since"),
     "4 of 200 lost": (lost(same(8), 4), 0, "~ nightly shows no clear difference: recall@5 is 0.98"),
     "two evaluations, 8 lost": (lost(same(2), 8), 1, "✗ nightly got worse: recall@5 is 0.960"),
     "12 queries, 2 lost": (lost(same(8, 12), 2), 0, "~ nightly shows no clear difference"),
@@ -66,7 +66,7 @@ SITUATIONS = {
     "a bad night that is over": (
         np.vstack([lost(same(8), 60), same(1)]),
         0,
-        "✓ nightly is no worse: recall@5 is 1.000, as since",
+        "✓ nightly is no worse: recall@5 is 1.000, unchanged since",
     ),
     "one evaluation": (same(1), 0, "~ nightly has one evaluation, and nothing to compare"),
 }

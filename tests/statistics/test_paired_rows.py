@@ -147,9 +147,12 @@ def test_swapping_systems_swaps_signs_and_order_means_nothing(columns, random):
 
 @settings(deadline=None, max_examples=40)
 @given(few)
+@example([-0.5, 0.1, 0.1, 0.1, 0.5])
 def test_more_of_the_same_never_weakens(gains):
     once, twice = row(gains), row(gains * 2)
-    assert twice.p <= once.p + 1e-12
+    # Far from any claim an exact p may rise: .625 to .629 for the example, which claims nothing.
+    assert twice.p <= once.p + 1e-12 or once.p > 0.5
+    assert twice.standing == once.standing or once.standing == "no clear difference"
     # Copies of the same queries are no new ones.
     copies = row(gains * 2, [*range(len(gains))] * 2)
     assert copies.p == once.p

@@ -122,6 +122,8 @@ def _over_time(fact: Fact, over: tuple[str, str], standing: Standing) -> Sentenc
     }.get(standing, "is better" if gained else "is no worse")
     alike = f"{fact.value:.3f}" == f"{fact.before:.3f}"
     was = "as" if alike else "it was {it.before}"
+    if fact.direction == "same" and over[1].startswith("since "):
+        was = "unchanged"
     return sentence(
         "{name.text} {said}: {it.metric} is {it.value}, " + was + " {when.text}.",
         name=named(over[0]),

@@ -14,6 +14,7 @@ from calipers.model.document import (
     Note,
     Picture,
     Table,
+    as_sentence,
 )
 from calipers.model.evaluation import Evaluation
 from calipers.model.fact import Fact, named, sentence
@@ -136,9 +137,10 @@ def _latest(listed: History) -> str:
             "compare it with.",
             it=now,
         )
+    alike = number(before) == number(now.value or 0.0)
+    was = ", as the time before." if alike else "; it was {it.before} the time before."
     return sentence(
-        "{it.system} is at {it.metric} {it.value}; it was {it.before} the time before.",
-        it=replace(now, before=before),
+        "{it.system} is at {it.metric} {it.value}" + was, it=replace(now, before=before)
     )
 
 
@@ -242,7 +244,12 @@ def alarm(watched: Alarm) -> Document:
     )
     sentences: list[str] = []
     if check is not None and (change := check.change):
-        moved = change.wins + change.losses and change.p_value is not None
+        # A p of 1 says nothing that the counts do not say.
+        moved = (
+            change.wins + change.losses
+            and change.p_value is not None
+            and change.p_value < 1.0
+        )
         p = f" ({p_text(change.p_value or 0.0)})" if moved else ""
         fact = Fact(
             about="count",
@@ -252,7 +259,8 @@ def alarm(watched: Alarm) -> Document:
             metric=change.metric,
             text=p.strip() or None,
         )
-        sentences.append(sentence("{counts}{p}.", counts=counts_of(fact), p=p))
+        counted = sentence("{counts}{p}", counts=counts_of(fact), p=p)
+        sentences.append(as_sentence(counted))
     if check is not None and check.lost:
         names = ", ".join(
             query_name(query.query, query.text) for query in check.lost[:SENTENCES]
