@@ -58,8 +58,6 @@ SPELLED = {"search": "retriever"}
 OTHERWISE = {
     ("eval --calls", "k"): "with --calls it counts results of each call",
     ("sweep", "k"): "looks at every k",
-    ("grow", "k"): "has three of its own, for the table",
-    ("grow", "metrics"): "takes them without a cut-off",
     ("init", "k"): "begins before there is a file",
     ("sweep", "metrics"): "takes them without a cut-off",
     ("labels judge", "workers"): "asks a language model",

@@ -20,6 +20,7 @@ OFFERED = {
     "compare": "systems ground_truth metrics k columns where rel match level baseline",
     "gate": "data ground_truth run columns where rel match level require baseline by allow must "
     "metrics k",
+    "diagnose": "data ground_truth run columns where rel match level k corpus candidates price",
     "misses": "data ground_truth run columns where rel match level k corpus candidates exact",
     "explain": "question columns run ground_truth k corpus match",
     "grow": "data ground_truth run columns where rel match level corpus_size times to metrics k by",

@@ -290,7 +290,7 @@ class NearPairs:
 
     def _prefixes(self) -> Iterator[IdMap]:
         """The prefixes that ids of one side have before those of the other, as maps to try."""
-        for rules in ((), ("extension",)):
+        for rules in ((), ("extension",), ("query",)):
             how = IdMap((), rules)
             names = (
                 spelled(self.wanted, how).to_list(),

@@ -372,6 +372,9 @@ def likely_rule(
     if how is not None:
         return differ_in(how, said)
     untried = next(iter(likely_maps(ours, theirs)), None)
+    if untried is not None and mapped and _are_chunks(ours, theirs):
+        # Taken off, the numbers of chunks would make several results one.
+        return None
     return None if untried is None else differ_in(untried, mapped=False)
 
 

@@ -12,6 +12,7 @@ import calipers
 from calipers import diagnose, evaluate
 from calipers.errors import InvalidInput
 from calipers.questions.diagnose.document import leak_line
+from calipers.questions.diagnose.result import Leak
 from simulations.diagnoses import CERTAIN, CERTAIN_CURES, LEAKS, healthy
 from simulations.diagnoses import records as world
 from tests.command import calipers_command
@@ -196,6 +197,34 @@ def test_too_wide_says_what_a_smaller_k_saves():
     assert gap.startswith("Gap between precision and recall: precision is 0.100 and recall 1.000")
     assert "too wide; k = 1 keeps the recall and saves 90% of the tokens" in gap
     assert "(1.80 per 1,000 queries)" in gap
+
+
+def test_where_more_is_missing_a_smaller_k_is_no_advice():
+    """First recall: half of the targets is in no list, and a shorter list saves the wrong thing."""
+    made = wide()
+    for number, row in enumerate(made):
+        if number % 2:
+            row["ground_truth"] = [f"nowhere{number}"]
+    diagnosis = diagnose(made)
+    assert diagnosis.named == "not_returned"
+    assert diagnosis.gap is None
+    assert "smaller_k" not in {cure.name for cure in diagnosis.cures}
+
+
+def test_the_line_of_the_leak_names_no_part_of_nothing():
+    leaks = [Leak("found", "found", 995, 0.995), Leak("below_k", "ranked below k", 2, 0.002)]
+    leaks += [Leak("not_returned", "not in the results", 3, 0.003)]
+    assert leak_line(leaks) == "Of what it should find: 100% found."
+
+
+def test_addresses_meet_without_their_prefix_and_query_string():
+    def addressed(rng, asked):
+        ways = ("https://docs.example.com/{}?v=2", "{}")
+        names = [ways[int(rng.integers(2))].format(name) for name in asked.results]
+        return {"query": f"q{asked.number}", "retrieved": names, "ground_truth": asked.targets}
+
+    diagnosis = diagnose(world(addressed, 60, np.random.default_rng(4)))
+    assert diagnosis.advised.option == "--map-ids prefix=https://docs.example.com/,query"
 
 
 def test_too_selective_says_what_a_larger_k_finds():

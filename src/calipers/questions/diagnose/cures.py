@@ -286,7 +286,7 @@ def ids(seen: Seen) -> Iterator[Trial]:
             "would be",
             seen.measured(_in_place(pair.matches, seen)),
             Sentence(
-                f"Ids differ in {printable(words, 48)}: matched,",
+                f"Ids differ in {printable(words, 90)}: matched,",
                 [Fact(about="name", text=words), Fact(about="name", text=option)],
             ),
             "write the ids alike",

@@ -99,9 +99,10 @@ def leak_line(leaks: Sequence[Leak]) -> Sentence:
     words += [
         f"{percent}% {leak.means}"
         for leak, percent in zip(first[1:], percents[1:], strict=False)
+        if percent
     ]
     rest = sum(percents[len(first) :])
-    words += [f"{rest}% for other reasons"] if len(leaks) > len(first) else []
+    words += [f"{rest}% for other reasons"] if rest else []
     text = f"Of what it should find: {', '.join(words)}."
     total = sum(leak.targets for leak in leaks)
     return Sentence(text, [leak_fact(leak, total) for leak in leaks])

@@ -277,15 +277,29 @@ def _length_where_missed(seen: Seen, study: Study) -> float:
     return float(some.mean()) if some.size else 0.0
 
 
+def precision_of_shown(seen: Seen) -> float:
+    """Which share of the results down to k is relevant; lists that end early count as they are."""
+    useful = Found.of(seen.matches, seen.pair.rel).useful(seen.k)
+    shown = np.minimum(seen.matches.retrieved, seen.k)
+    results = shown[seen.measured_queries].sum()
+    return float(useful[seen.measured_queries].sum() / max(1, results))
+
+
+def is_too_wide(seen: Seen) -> bool:
+    """Whether recall is far above precision, and what is not found is the smaller fault.
+
+    First recall, then a shorter list: where more is missing, a smaller k is no advice.
+    """
+    recall = float(np.nanmean(seen.values[:, 0]))
+    return recall - precision_of_shown(seen) >= max(WIDE, 1.0 - recall)
+
+
 def gap_between(
     seen: Seen, advice: RecallAdvice | None, price: float | None
 ) -> Sentence | None:
     """The gap between precision and recall, where it says what to do."""
     found = float(np.nanmean(seen.values[:, 0]))
-    matching = Found.of(seen.matches, seen.pair.rel)
-    shown = np.minimum(seen.matches.retrieved, seen.k)
-    useful = matching.useful(seen.k)[seen.measured_queries].sum()
-    precise = float(useful / max(1, shown[seen.measured_queries].sum()))
+    precise = precision_of_shown(seen)
     both = f"precision is {number(precise)} and recall {number(found)}"
     facts = [
         Fact(about="mean", metric=f"precision@{seen.k}", value=precise),
@@ -300,7 +314,7 @@ def gap_between(
             f"Gap between precision and recall: {both}, so it is too selective; {more}."
         )
         return Sentence(text, facts)
-    if advice is None or found - precise < WIDE:
+    if advice is None or not is_too_wide(seen):
         return None
     if seen.k - advice.best_guess < WORTH * seen.k:
         return None

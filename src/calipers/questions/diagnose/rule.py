@@ -28,7 +28,12 @@ from calipers.questions.diagnose.cures import (
     right_document,
     together,
 )
-from calipers.questions.diagnose.first_line import WORTH, first_line, gap_between
+from calipers.questions.diagnose.first_line import (
+    WORTH,
+    first_line,
+    gap_between,
+    is_too_wide,
+)
 from calipers.questions.diagnose.groups import Group, groups
 from calipers.questions.diagnose.lists import Lists
 from calipers.questions.diagnose.result import (
@@ -171,7 +176,7 @@ def _other_k(seen: Seen, advice: RecallAdvice | None) -> list[TriedCure]:
     if advice is None or not advice.largest_recall or advice.best_guess == seen.k:
         return []
     k = advice.best_guess
-    if 0 < seen.k - k < WORTH * seen.k:
+    if k < seen.k and (seen.k - k < WORTH * seen.k or not is_too_wide(seen)):
         return []
     metrics = tuple(metric.with_rel(seen.pair.rel) for metric in parse(DECIDING, [k]))
     values = compute(seen.matches, metrics, seen.pair.policy)
