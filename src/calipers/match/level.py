@@ -7,7 +7,7 @@ from functools import partial
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.match.near_ids import inverted, spelled
+from calipers.match.near_ids import spelled
 from calipers.model.ground_truth import (
     MARK,
     TARGET_SCHEMA,
@@ -15,7 +15,7 @@ from calipers.model.ground_truth import (
     are_pages,
     document_of,
 )
-from calipers.model.matching import IdMap, Level
+from calipers.model.matching import IdMap, Level, inverted
 from calipers.model.policy import Policy
 from calipers.model.run import FirstResults, Run, changed_by, with_ranking_changed
 

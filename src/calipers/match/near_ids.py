@@ -19,7 +19,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Hashes, Ints, as_series
-from calipers.model.matching import ID_RULES, IdMap
+from calipers.model.matching import DROPPING, ID_RULES, IdMap, inverted
 
 SPELLINGS = tuple(
     IdMap((), rules)
@@ -52,8 +52,6 @@ PARTS = tuple(
     )
 )
 """Rules that take a part off an id."""
-_DROPS = ("query", "basename", "extension")
-"""Two ids that both lose such a part must lose the same one: a.md is not a.txt."""
 _PREFIXES = 3
 """At most so many prefixes are taken off together."""
 
@@ -247,9 +245,9 @@ class NearPairs:
         return pairs.only(~np.isin(self.target, met))
 
     def meet(self, how: IdMap) -> Bools:
-        """Which pairs become equal, and may be one: see ``_DROPS``."""
+        """Which pairs become equal, and may be one: see ``DROPPING``."""
         equal = self._become_equal(how)
-        drops = [rule for rule in how.rules if rule in _DROPS]
+        drops = [rule for rule in how.rules if rule in DROPPING]
         if drops and equal.any():
             for row in np.flatnonzero(equal).tolist():
                 equal[row] = _may_be_one(self.wanted[row], self.called[row], drops)
@@ -335,32 +333,6 @@ def _may_be_one(one: str, other: str, drops: Sequence[str]) -> bool:
         if one.replace(rest, "", 1) != other.replace(other_rest, "", 1):
             return False
     return True
-
-
-def inverted(
-    names: dict[str, str], how: IdMap, side: str, before: dict[str, str] | None = None
-) -> dict[str, str]:
-    """A map from new to old ids; an error where two different old ids become the same.
-
-    One id in two spellings is no such case: where a prefix stands before some occurrences of an
-    id, or zeros do, making them one is what was asked for.
-    """
-    written = IdMap((), tuple(rule for rule in how.rules if rule not in _DROPS))
-    found = {} if before is None else before
-    for old, new in names.items():
-        other = found.setdefault(new, old)
-        if other == old:
-            continue
-        plain = written.of(old)
-        other_plain = written.of(other)
-        if plain not in (new, other_plain) and other_plain != new:
-            raise InvalidInput(
-                f"The ids {other!r} and {old!r} of the {side} both become {new!r}, and nobody "
-                "could tell which is meant; take less off the ids."
-            )
-        if other_plain == new:
-            found[new] = old
-    return found
 
 
 # Which pairs may be alike: a filter that lets through too much, and leaves nothing out.

@@ -226,6 +226,36 @@ RULE_WORDS = (
 )
 
 
+DROPPING = ("query", "basename", "extension")
+"""Two ids that both lose such a part must lose the same one: a.md is not a.txt."""
+
+
+def inverted(
+    names: dict[str, str], how: IdMap, side: str, before: dict[str, str] | None = None
+) -> dict[str, str]:
+    """A map from new to old ids; an error where two different old ids become the same.
+
+    One id in two spellings is no such case: where a prefix stands before some occurrences of an
+    id, or zeros do, making them one is what was asked for.
+    """
+    written = IdMap((), tuple(rule for rule in how.rules if rule not in DROPPING))
+    found = {} if before is None else before
+    for old, new in names.items():
+        other = found.setdefault(new, old)
+        if other == old:
+            continue
+        plain = written.of(old)
+        other_plain = written.of(other)
+        if plain not in (new, other_plain) and other_plain != new:
+            raise InvalidInput(
+                f"The ids {other!r} and {old!r} of the {side} both become {new!r}, and nobody "
+                "could tell which is meant; take less off the ids."
+            )
+        if other_plain == new:
+            found[new] = old
+    return found
+
+
 def parse_id_map(text: str) -> IdMap:
     """Parse a map such as ``prefix=docs/,extension,case``.
 
