@@ -341,10 +341,30 @@ EMPTY = frozenset(
             "sin respuesta",
             "nessuna risposta",
             "geen antwoord",
+            "no answer found",
+            "no answer available",
+            "no relevant document",
+            "no relevant docs",
+            "not in corpus",
+            "not in the corpus",
+            "not in the documents",
+            "out of scope",
+            "keine antwort möglich",
+            "keine antwort moglich",
+            "sans réponse",
+            "aucune réponse",
+            "pas de réponse",
+            "keine antwort vorhanden",
+            "keine relevanten dokumente",
+            "nicht beantwortbar",
+            "pas de reponse",
+            "no hay respuesta",
+            "sem resposta",
+            "brak odpowiedzi",
         ),
     )
 )
-"""Values that mean that nothing should be found, in lower case without accents."""
+"""Values that mean that nothing should be found, in lower case, with accents and without."""
 HARMLESS = frozenset(
     words_in(
         "author autor auteur editor annotator annotated judge judged reviewer rater "

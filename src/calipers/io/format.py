@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 import msgspec
 import polars as pl
 
-from calipers.errors import InvalidInput, UnreadableFile
+from calipers.errors import InvalidInput, UnreadableFile, is_command_line
 from calipers.io.files.probe import Probe
 from calipers.io.records.entries import Remarks
 from calipers.io.records.explode import build_records
@@ -149,7 +149,7 @@ def dataset_of(
         only = file_format.judges_results or are_the_judged(truth, run)
         truth = replace(truth, only_returned=only)
     if truth is not None:
-        notes = [*notes, *truth.notes]
+        notes = [*notes, *truth.notes, *like_ranks(truth)]
         called = file_format.fields.get("ground_truth")
         if called is not None and truth.kinds == {"quote"}:
             notes.append(
@@ -160,6 +160,34 @@ def dataset_of(
     elif run is not None:
         run = replace(run, notes=(*run.notes, *notes))
     return Dataset(truth, run, file_format.title, file_format.no_truth, proposal)
+
+
+def like_ranks(truth: GroundTruth) -> list[str]:
+    """A note where the grades of each query are 1, 2, … n, as ranks are; else none."""
+    if truth.grades.max(initial=0) < _FEWEST_RANKS:
+        return []  # the usual case
+    grades = truth.targets.select("query", "grade")
+    each = grades.group_by("query").agg(
+        rows=pl.len(),
+        first=pl.col("grade").min(),
+        last=pl.col("grade").max(),
+        different=pl.col("grade").n_unique(),
+    )
+    counts = (each["first"] == 1) & (each["last"] == each["rows"])
+    are_counted = counts & (each["different"] == each["rows"])
+    if each.height < _FEWEST_JUDGED or each["rows"].min() != each["rows"].max():
+        return []
+    if int(each["rows"][0]) < _FEWEST_RANKS or not are_counted.all():
+        return []
+    option = "--rel 2" if is_command_line() else "rel=2"
+    return [
+        f"The grades of each query are 1, 2, … {int(each['rows'][0])}, and the highest counts "
+        f"most; if they are ranks, write them the other way round. {option} counts from 2 on."
+    ]
+
+
+_FEWEST_RANKS = 3
+"""Targets of a query from which on grades 1, 2, 3 may be ranks."""
 
 
 def are_the_judged(truth: GroundTruth, run: Run) -> bool:

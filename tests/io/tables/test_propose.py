@@ -355,3 +355,32 @@ def test_stars_are_grades(tmp_path):
     graded, _ = lines_of(refusal(ground_truth=path, run=RUN))
     assert graded == "--column grade=stars"
     assert value(graded, ground_truth=path, run=RUN) == 0.75
+
+
+@pytest.mark.parametrize("cell", ["{a}", "[a]", '["a"]', "{a,b}", "[a, b]"])
+def test_a_list_of_one_in_brackets_is_a_list_too(cell, tmp_path):
+    path = put(tmp_path, f"question;expected_ids\nq;{cell}\np;{{c}}\n")
+    assert value("", ground_truth=path, run={"q": ["a"], "p": ["c"]}) == 1.0
+
+
+def test_an_identifier_of_windows_keeps_its_braces(tmp_path):
+    name = "{0000abcd-0000-0000-0000-000000000000}"
+    path = put(tmp_path, f"question,expected_ids\nq,{name}\np,c\n")
+    assert value("", ground_truth=path, run={"q": [name], "p": ["c"]}) == 1.0
+
+
+@pytest.mark.parametrize("words", ["keine Antwort möglich", "Sans réponse", "out of scope"])
+def test_words_for_no_answer_in_other_languages_are_no_target(words, tmp_path):
+    path = put(tmp_path, f"question,expected_ids\nq,{words}\np,c\n")
+    scores = evaluate(ground_truth=path, run=RUN, metrics="mrr")
+    assert scores["mrr"].n == 1
+    assert scores["mrr"].mean == 1.0
+
+
+def test_grades_that_count_the_targets_are_said_to_count():
+    graded = {"a": 1, "b": 2, "c": 3}
+    records = [{"query": q, "retrieved": ["a"], "ground_truth": graded} for q in ("q", "p")]
+    notes = " ".join(evaluate(records, metrics="mrr").settings["notes"])
+    assert "if they are ranks, write them the other way round. rel=2 counts from 2 on" in notes
+    equal = [{**record, "ground_truth": {"a": 3, "b": 3, "c": 1}} for record in records]
+    assert "ranks" not in " ".join(evaluate(equal, metrics="mrr").settings["notes"])

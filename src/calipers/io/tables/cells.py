@@ -95,8 +95,9 @@ class Splitter:
             )
 
 
+# A name in braces may be an identifier of Windows, which is no list.
 _BRACKETED = re.compile(
-    r"\[.*\]|\(.*,.*\)|array\(.*\)|\{[^:'\"{}]*,[^:'\"{}]*\}", re.DOTALL
+    r"\[.*\]|\(.*,.*\)|array\(.*\)|\{(?![0-9a-fA-F-]{36}\})[^:'\"{}]+\}", re.DOTALL
 )
 _BETWEEN = re.compile(r"\s+(?:and|und|et|y|e|en|i|&|\+|/)\s+")
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
@@ -115,7 +116,7 @@ def _bracketed(text: str) -> object:
     bare = all(
         len(part.split()) == 1 and not set(part) & set("'\"[]{}") for part in parts
     )
-    return parts if len(parts) > 1 and bare else found
+    return parts if parts and bare else found
 
 
 def looks_like_texts(cells: Iterable[object], *, sure: bool = False) -> bool:
