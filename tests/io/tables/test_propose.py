@@ -357,7 +357,7 @@ def test_stars_are_grades(tmp_path):
     assert value(graded, ground_truth=path, run=RUN) == 0.75
 
 
-@pytest.mark.parametrize("cell", ["{a}", "[a]", '["a"]', "{a,b}", "[a, b]"])
+@pytest.mark.parametrize("cell", ["{a}", '["a"]', "{a,b}", "[a, b]"])
 def test_a_list_of_one_in_brackets_is_a_list_too(cell, tmp_path):
     path = put(tmp_path, f"question;expected_ids\nq;{cell}\np;{{c}}\n")
     assert value("", ground_truth=path, run={"q": ["a"], "p": ["c"]}) == 1.0

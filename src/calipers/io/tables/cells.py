@@ -116,7 +116,8 @@ def _bracketed(text: str) -> object:
     bare = all(
         len(part.split()) == 1 and not set(part) & set("'\"[]{}") for part in parts
     )
-    return parts if parts and bare else found
+    several = len(parts) > 1 or text.startswith("{")
+    return parts if several and bare else found
 
 
 def looks_like_texts(cells: Iterable[object], *, sure: bool = False) -> bool:
