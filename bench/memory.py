@@ -11,6 +11,7 @@ from bench.measure import Measured, Row, compared, disagreement, means_printed, 
 
 SIZE = {False: (1_000, 100), True: (200, 100)}
 OURS = "calipers intervals"
+AS_TABLE = "calipers as table"
 TIMES = 15
 SAME = 1e-9
 
@@ -28,6 +29,8 @@ def rows(quick: bool = False) -> list[Row]:
     for tool, row in (("calipers", "dict of dicts"), (OURS, "… and intervals")):
         ours = quickest_call(tool, path)
         found += [beside(row, size, ours, peer, measured) for peer, measured in theirs.items()]
+    as_table = quickest_call(AS_TABLE, path)
+    found.append(beside("… looked up, not joined", size, ours, "Calipers, as a table", as_table))
     quickest = min(theirs, key=lambda name: theirs[name].seconds or math.inf)
     for ids in IDS:
         for mixed in (False, True):

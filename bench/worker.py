@@ -80,6 +80,14 @@ def calipers_intervals_memory(judged: Any, run: Any, metrics: Sequence[str]) -> 
     return calipers_memory(judged, run, metrics, intervals=True)
 
 
+def calipers_as_table_memory(judged: Any, run: Any, metrics: Sequence[str]) -> Means:
+    """As if there were no path of its own for mappings: they become a table, which is matched."""
+    from calipers.match import by_id
+
+    by_id.look_up = lambda *_: None
+    return calipers_memory(judged, run, metrics, intervals=True)
+
+
 def pytrec_eval_memory(judged: Any, run: Any, metrics: Sequence[str]) -> Means:
     import pytrec_eval
 
