@@ -93,7 +93,7 @@ def compare(
     )
     if explained is None:
         return comparison
-    notes = [explained, *comparison.settings["notes"]]
+    notes = [explained, *comparison.recorded.notes]
     return replace(comparison, settings={**comparison.settings, "notes": notes})
 
 
