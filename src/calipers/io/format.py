@@ -213,7 +213,7 @@ _FEWEST_JUDGED = 2
 """Queries from which on it is no chance that all that was judged was returned."""
 
 
-def is_of_spark(value: Any) -> bool:
+def is_of_spark(value: object) -> bool:
     """Whether a value is a Spark DataFrame."""
     return str(getattr(type(value), "__module__", "")).startswith("pyspark.")
 
@@ -415,7 +415,7 @@ def typed_rows(file_format: RowFormat, raw: RawRecords) -> Rows:
             ) from None
 
 
-def _filled(values: Any, file_format: RowFormat, at: At) -> dict[str, Any]:
+def _filled(values: object, file_format: RowFormat, at: At) -> dict[str, object]:
     """A row in memory without empty fields; a set is refused as a ranking."""
     if not isinstance(values, Mapping):
         raise InvalidInput(
@@ -437,7 +437,7 @@ def _converted(values: Mapping[str, object], kind: Any) -> Any:
         return msgspec.convert({key: _plain(one) for key, one in values.items()}, kind)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """An array of numpy or a Series of pandas or polars as plain values; others as they are."""
     for name in ("tolist", "to_list"):
         if hasattr(value, name):
@@ -478,7 +478,7 @@ def read_rows(
         or (tagged and name.startswith(TAG))
     ]
 
-    def value(key: str, cell: Any) -> Any:
+    def value(key: str, cell: object) -> Any:
         if key == RESULTS and file_format.strict is not None and isinstance(cell, list):
             first = cell[0] if cell else None
             if not isinstance(first, dict) or "key" not in first:
@@ -488,7 +488,7 @@ def read_rows(
         is_id = isinstance(cell, str) and not isinstance(found, list | dict | set)
         return cell if is_id and key in (RESULTS, TRUTH) else found
 
-    def rows() -> Iterator[dict[str, Any]]:
+    def rows() -> Iterator[dict[str, object]]:
         with explained(table.name, table.fault):
             for batch in table.batches(names, _ROWS_AT_ONCE):
                 for row in batch.iter_rows(named=True):

@@ -110,7 +110,7 @@ def _keys(kind: type, keys: tuple[str, ...]) -> _Keys:
     )
 
 
-def first_records(probe: Probe) -> dict[str | None, Mapping[str, Any]]:
+def first_records(probe: Probe) -> dict[str | None, Mapping[str, object]]:
     """The first record of a file, and of each list in it by key, decoded."""
     if (
         probe.look is None
@@ -213,7 +213,7 @@ MATTERS = frozenset(
 )
 
 
-def resolve_record(record: Mapping[str, object], at: At) -> dict[str, Any]:
+def resolve_record(record: Mapping[str, object], at: At) -> dict[str, object]:
     """Rename the fields of a record to ours, at any depth.
 
     A key of a target that may be its grade is refused.
@@ -285,16 +285,15 @@ def judged_results(record: Mapping[str, object]) -> list[dict[str, Any]]:
     return targets
 
 
-def _add_negatives(made: dict[str, Any], at: At) -> None:
+def _add_negatives(record: dict[str, object], at: At) -> None:
     """Merge lists of irrelevant items into the targets; a list of their grades is refused."""
-    truth = made.get("ground_truth")
+    truth = record.get("ground_truth")
     if not isinstance(truth, list | Mapping):
         return
-    plain = {
-        plain_name(str(key)): key for key, one in made.items() if isinstance(one, list)
-    }
+    lists = {key: values for key, values in record.items() if isinstance(values, list)}
+    plain = {plain_name(str(key)): key for key in lists}
     for key in (plain[name] for name in PARALLEL if name in plain):
-        if not any(isinstance(one, Mapping | list) for one in made[key]):
+        if not any(isinstance(value, Mapping | list) for value in lists[key]):
             raise Unclear(
                 f"the field {key!r} at {at()} seems to grade the targets",
                 ((IGNORE, key),),
@@ -304,16 +303,18 @@ def _add_negatives(made: dict[str, Any], at: At) -> None:
     if isinstance(truth, Mapping):
         listed = [{"id": item, "grade": grade} for item, grade in truth.items()]
     for key in (plain[name] for name in NEGATIVES if name in plain):
-        made["ground_truth"] = listed = [*listed, *map(_not_relevant, made[key])]
+        listed = [*listed, *map(_not_relevant, lists[key])]
+        record["ground_truth"] = listed
 
 
-def _not_relevant(one: object) -> dict[str, Any]:
-    if isinstance(one, Mapping):
-        return {**one, "grade": 0}
-    return {"quote" if looks_like_texts([one]) else "id": one, "grade": 0}
+def _not_relevant(target: object) -> dict[str, object]:
+    """A target with the grade 0."""
+    if isinstance(target, Mapping):
+        return {**target, "grade": 0}
+    return {"quote" if looks_like_texts([target]) else "id": target, "grade": 0}
 
 
-def _graded(grades: Mapping[str, object], at: At) -> dict[str, Any]:
+def _graded(grades: Mapping[str, object], at: At) -> dict[str, object]:
     """Grades by id; items without a grade were not judged."""
     return {
         item: _grade(one, "grade", _inside(at, f"[{item!r}]"))
@@ -333,7 +334,7 @@ def _grade(value: object, called: str, at: At) -> float:
     return grade
 
 
-def _in_one(value: object, part: str, at: At) -> list[Any]:
+def _in_one(value: object, part: str, at: At) -> list[object]:
     """Split a single text as a table cell is split; a sentence stays one text."""
     if part == "ground_truth" and str(value).strip().lower() in EMPTY:
         return [NOTHING]
@@ -372,7 +373,7 @@ def _results(given: object, at: At) -> Any:
     return made
 
 
-def _result(one: Mapping[str, object], at: At) -> dict[str, Any]:
+def _result(one: Mapping[str, object], at: At) -> dict[str, object]:
     """A result with further fields; what has our own name is checked as it is written."""
     keys = _keys(JsonResult, tuple(one))
     own = {name: value for name in keys.ours if (value := one[name]) is not None}
@@ -390,7 +391,7 @@ def _result(one: Mapping[str, object], at: At) -> dict[str, Any]:
     return {**_document(one, at), **own}
 
 
-def _document(one: object, at: At) -> dict[str, Any]:
+def _document(one: object, at: At) -> dict[str, object]:
     """A document of any shape."""
     try:
         row = read_document(one)
@@ -426,7 +427,7 @@ def _take(
             return
 
 
-def _targets(listed: Sequence[object], at: At) -> list[Any]:
+def _targets(listed: Sequence[object], at: At) -> list[object]:
     made = list(listed)
     unknown: dict[str, list[object]] = {}
     for i, one in enumerate(listed):
@@ -444,24 +445,24 @@ def _targets(listed: Sequence[object], at: At) -> list[Any]:
     return made
 
 
-def _target(one: Mapping[str, Any], at: At) -> dict[str, Any]:
-    named = _keys(JsonTarget, tuple(one)).named
-    made = {name: value for name, value in one.items() if name in _TARGET}
-    called = next((key for key in named["grade"] if one[key] is not None), None)
+def _target(target: Mapping[str, object], at: At) -> dict[str, object]:
+    """A target with its fields under our names."""
+    named = _keys(JsonTarget, tuple(target)).named
+    ours = {name: value for name, value in target.items() if name in _TARGET}
+    called = next((key for key in named["grade"] if target[key] is not None), None)
     if called is not None:
-        made["grade"] = _grade(one[called], called, at)
-    _take(made, "id", one, named["id"])
-    if all(made.get(name) is None for name in ("id", "quote", "document")):
-        _take(made, "quote", one, named["quote"])
-        for inner in (
-            one[name] for name in named["metadata"] if isinstance(one[name], Mapping)
-        ):
-            # A document as a library serialises it: its text and its source.
-            made["document"] = from_metadata(inner).document
-        is_span = made.get("start") is not None or made.get("page") is not None
-        if is_span or made.get("quote") is None:
-            _take(made, "document" if is_span else "id", one, named["document"])
-    return made
+        ours["grade"] = _grade(target[called], called, at)
+    _take(ours, "id", target, named["id"])
+    if all(ours.get(name) is None for name in ("id", "quote", "document")):
+        _take(ours, "quote", target, named["quote"])
+        for inner in (target[name] for name in named["metadata"]):
+            if isinstance(inner, Mapping):
+                # A document as a library serialises it: its text and its source.
+                ours["document"] = from_metadata(inner).document
+        is_span = ours.get("start") is not None or ours.get("page") is not None
+        if is_span or ours.get("quote") is None:
+            _take(ours, "document" if is_span else "id", target, named["document"])
+    return ours
 
 
 def _refuse_misspelt(field: str, keys: Iterable[str], at: At) -> None:

@@ -39,7 +39,7 @@ class Look:
     """The shape of a JSON file, and its first record (or, for one object, that object)."""
 
     shape: Shape
-    first: Mapping[str, Any]
+    first: Mapping[str, object]
     """Its values are not decoded yet if it comes from a file."""
 
     @cached_property
@@ -59,7 +59,7 @@ class RawRecords:
     """The line of a record, if each has its own."""
     source: Source | None = None
 
-    def plain(self) -> Iterator[dict[str, Any]]:
+    def plain(self) -> Iterator[dict[str, object]]:
         """Yield the records as plain Python."""
         for number, one in enumerate(self.items):
             known = not isinstance(one, bytes | msgspec.Raw)
@@ -160,12 +160,12 @@ def is_list_of_objects(value: object) -> bool:
     return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping)
 
 
-def first_object(listed: Any) -> Mapping[str, Any]:
-    """The first object of a list, decoded or not."""
-    if not isinstance(listed, msgspec.Raw):
-        first: Mapping[str, Any] = listed[0]
-        return first
-    return as_object(msgspec.json.decode(listed, type=list[msgspec.Raw])[0])
+def first_object(listed: object) -> Mapping[str, object]:
+    """The first object of a list, decoded or not; empty if the list begins with another value."""
+    if isinstance(listed, msgspec.Raw):
+        return as_object(msgspec.json.decode(listed, type=list[msgspec.Raw])[0])
+    first = listed[0] if isinstance(listed, list | tuple) and listed else None
+    return first if isinstance(first, Mapping) else {}
 
 
 def opened(value: object) -> Any:
@@ -322,7 +322,7 @@ def frame_of_rows(rows: Sequence[Mapping[str, object]], name: str) -> pl.DataFra
         ) from None
 
 
-def _of_one_kind(values: Sequence[object]) -> Sequence[Any]:
+def _of_one_kind(values: Sequence[object]) -> Sequence[object]:
     """The values of a column; beside lists, one value is a list of one."""
     kinds = {type(value) for value in values if value is not None}
     if len(kinds) < 2 or not kinds & {list, tuple, dict}:
