@@ -94,7 +94,8 @@ def read_long(table: InputTable, role: Role) -> Dataset:
         has_truth, has_results = _parts(ours, role)
         left = left_over(found, names)
         unclear = None
-        if (left or role == "ground_truth") and not (has_truth and has_results):
+        no_truth = role == "ground_truth" and not has_truth
+        if no_truth or (left and not (has_truth and has_results)):
             profiles = profiles_of(table, ours["query"])
             options = missing_part(
                 profiles, role, has_truth=has_truth, has_results=has_results
