@@ -110,7 +110,9 @@ def leak_line(leaks: Sequence[Leak]) -> Sentence:
 
 def _tried(tried: Sequence[TriedCure]) -> Table:
     """Every cure that was tried, for ``--explain``."""
-    rows: list[Cells] = [(one.title, *map(_value, one.values), one.kind) for one in tried]
+    rows: list[Cells] = [
+        (cure.title, *map(_value, cure.values), cure.kind) for cure in tried
+    ]
     columns = (Column("tried", words=True), "recall", "ndcg", Column("", words=True))
     return Table(
         columns, rows, "What was tried on the run as it was recorded", detail=True

@@ -118,7 +118,7 @@ def first_line(
         sentence = joined(
             best.trial.says, _promised(value, int(seen.measured_queries.sum()))
         )
-        options = [one.cure.option for one in advised if one.cure.option]
+        options = [tested.cure.option for tested in advised if tested.cure.option]
         # A later --map-ids holds the earlier one.
         command = f"Try it: `calipers eval {options[0]}`" if options else ""
         return First(sentence, best.cure.name, command or _TO_DO[best.cure.name])
@@ -156,7 +156,7 @@ def _leaking(
     )
     why = "Why: `calipers misses`"
     if largest.name == "below_k":
-        larger = next((one for one in shown if one.name == "larger_k"), None)
+        larger = next((cure for cure in shown if cure.name == "larger_k"), None)
         if larger is not None:
             value = larger.values[0]
             rest = Sentence(
@@ -184,7 +184,7 @@ def _nothing_wrong(seen: Seen, shown: list[TriedCure]) -> First:
         told = f"as far as {plural(n, 'query', 'queries')} can tell"
         text = f"Nothing known is wrong, {told}: {seen.metrics[0]} is {mean}."
     sentence = Sentence(text, [_mean(seen)])
-    smaller = next((one for one in shown if one.name == "smaller_k"), None)
+    smaller = next((cure for cure in shown if cure.name == "smaller_k"), None)
     if smaller is not None:
         command = f"Try a smaller k: `calipers eval -k {smaller.k}`"
         return First(sentence, None, Sentence(command, [_choice(smaller)]))

@@ -92,7 +92,7 @@ def diagnose_pair(
     ]
     wider = _other_k(seen, advice)
     leaks = _leaks(study)
-    others = [*wider, *(one.cure for one in at_most)]
+    others = [*wider, *(outcome.cure for outcome in at_most)]
     shown = _that_matter(tester, advised, others, cured)
     first = first_line(seen, study, advised, asked, leaks, shown)
     return Diagnosis(
@@ -103,7 +103,7 @@ def diagnose_pair(
         sentence=first.sentence,
         named=first.named,
         cures=tuple(shown),
-        tried=tuple(one.cure for one in [*tried, *at_most]) + tuple(wider),
+        tried=tuple(outcome.cure for outcome in [*tried, *at_most]) + tuple(wider),
         leak=leaks,
         gap=gap_between(seen, None if advised else advice, price),
         next=first.next,
@@ -142,7 +142,7 @@ def _advised(tester: Tester, tried: list[Tested]) -> list[Tested]:
     """The best certain cure, and the best one after it; none where nothing is significant."""
     advised: list[Tested] = []
     for _ in range(ROUNDS):
-        best = max(tried, key=lambda one: one.gain, default=None)
+        best = max(tried, key=lambda outcome: outcome.gain, default=None)
         if best is None or not best.gain:
             break
         advised.append(best)
@@ -232,17 +232,17 @@ def _that_matter(
     cured: Seen,
 ) -> list[TriedCure]:
     """The rows of the table: certain cures, then what gains enough, also after them."""
-    rows = [one.cure for one in advised[:1]]
-    for before, one in pairwise(advised):
-        now = zip(rows[0].values, one.cure.values, strict=True)
+    rows = [outcome.cure for outcome in advised[:1]]
+    for before, outcome in pairwise(advised):
+        now = zip(rows[0].values, outcome.cure.values, strict=True)
         values = tuple(replace(new, before=old.before) for old, new in now)
         rows.append(
             replace(
-                one.cure,
-                title=f"then {one.cure.title}",
+                outcome.cure,
+                title=f"then {outcome.cure.title}",
                 values=values,
                 after=before.cure.name,
-                option=one.cure.option,
+                option=outcome.cure.option,
             )
         )
     useful = [
@@ -251,16 +251,16 @@ def _that_matter(
     if advised:
         # What the first cure mends as well is no cure of its own.
         left = {
-            one.cure.name: one.cure.gain
-            for one in tester.tried(cured, list(best_order(cured)), tested=False)
+            outcome.cure.name: outcome.cure.gain
+            for outcome in tester.tried(cured, list(best_order(cured)), tested=False)
         }
         useful = [
-            one
-            for one in useful
-            if one.name not in ("larger_k", "smaller_k")
-            and left.get(one.name, 1.0) >= LEAST
+            cure
+            for cure in useful
+            if cure.name not in ("larger_k", "smaller_k")
+            and left.get(cure.name, 1.0) >= LEAST
         ]
-    return [*rows, *sorted(useful, key=lambda one: -one.gain)][:MOST_CURES]
+    return [*rows, *sorted(useful, key=lambda cure: -cure.gain)][:MOST_CURES]
 
 
 def _leaks(study: Study) -> tuple[Leak, ...]:

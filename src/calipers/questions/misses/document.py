@@ -82,7 +82,7 @@ def _miss(row: dict[str, object]) -> Lines:
     place = f" (rank {row['rank']})" if row["rank"] is not None else ""
     question = None if row["question"] is None else str(row["question"])
     got = _instead(row)[:EXAMPLES]
-    if not any("“" in one for one in got):
+    if not any("“" in text for text in got):
         got = [", ".join(got)] if got else []
     if row["near"] is not None:
         got = [printable(str(row["near"]), SHOWN)]

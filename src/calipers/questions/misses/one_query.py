@@ -320,20 +320,20 @@ def _verdict(explanation: Explanation) -> str:
 
 def _targets(explanation: Explanation) -> Table:
     """The table of targets; names are wrapped, not cut, so that an id can be copied."""
-    known = {one.name: (one.means, one.remedy) for one in REASONS}
+    known = {reason.name: (reason.means, reason.remedy) for reason in REASONS}
     # For a target that was not returned, only the corpus can explain more.
     known["not_returned"] = (
         known["not_returned"][0],
         "give --corpus to see where it was lost",
     )
     rows: list[Cells] = []
-    for one in explanation.targets:
-        other = ("" if one.found else "an alternative was found", "")
-        rank = "" if one.rank is None else str(one.rank)
-        means, remedy = known.get(one.reason or "", other)
-        if one.near is not None:
-            means = f"{means}: {printable(one.near)}"
-        rows.append((printable(one.name), rank, means, remedy))
+    for target in explanation.targets:
+        other = ("" if target.found else "an alternative was found", "")
+        rank = "" if target.rank is None else str(target.rank)
+        means, remedy = known.get(target.reason or "", other)
+        if target.near is not None:
+            means = f"{means}: {printable(target.near)}"
+        rows.append((printable(target.name), rank, means, remedy))
     columns: Heads = (
         Column("target", prose=True),
         "rank",
