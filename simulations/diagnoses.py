@@ -253,7 +253,9 @@ def records(plant: Plant, n: int, rng: Generator, *, good: bool = True) -> list[
 
 def named(plant: Plant, n: int, rng: Generator, *, good: bool = True) -> str | None:
     """What is named first in one draw of a world."""
-    return calipers.diagnose(records(plant, n, rng, good=good)).named
+    made = records(plant, n, rng, good=good)
+    # Few queries with few results may have nothing in common at all.
+    return calipers.diagnose(made, nothing_in_common="zero").named
 
 
 def planted(
