@@ -163,13 +163,13 @@ class Lanes:
         ``blocks`` yields rows and scores, and is asked again whenever the run is read: a
         second table of all candidates would take as much memory as they do.
         """
-        asked = pl.DataFrame({"query": self.queries}, {"query": pl.String})
+        queries = pl.DataFrame({"query": self.queries}, {"query": pl.String})
 
         def scan() -> Iterator[pl.DataFrame]:
             for rows, scores in blocks():
-                yield self._results(asked["query"], rows, scores)
+                yield self._results(queries["query"], rows, scores)
 
-        return Run(scan, "rank", "input", queries=asked, stays=True, is_grouped=True)
+        return Run(scan, "rank", "input", queries=queries, stays=True, is_grouped=True)
 
     def _results(
         self, names: pl.Series, rows: Ints, scores: Floats | None
