@@ -85,18 +85,7 @@ def winner_gain(
     if n < 2 or settings < 2:
         return None
     sums = complete if clusters is None else _summed(complete, unit, n)
-    # Settings by how good they are, then queries by their values: no order of the input
-    # is left. Sums are taken in sorted order, so that not even their last digits depend
-    # on it.
-    by_value = np.sort(sums, axis=0)
-    totals = by_value.sum(axis=0)
-    # In place: with many queries each copy of the table is much of the memory.
-    squares = np.square(by_value, out=by_value).sum(axis=0)
-    del by_value
-    alike = np.round(sums.T @ sums.mean(axis=1), 9)
-    columns = np.lexsort((alike, squares, totals))
-    mixed = (sums[:, columns] * np.random.default_rng(0).random(settings)).sum(axis=1)
-    rows = np.lexsort((sizes, mixed))
+    rows = _order_of_queries(sums, sizes)
     place = np.argsort(rows)
     sums = sums[rows]
     del complete
@@ -146,6 +135,24 @@ def _t_ends(sums: Floats, sizes: Floats, confidence: float, wider: float = 1.0) 
     )
     half = wider * t_quantile(0.5 + 0.5 * confidence, len(sums) - 1) * error
     return Ends(mean - half, mean + half)
+
+
+def _order_of_queries(sums: Floats, sizes: Floats) -> Ints:
+    """An order of the queries that depends on their values alone.
+
+    Settings by how good they are, then queries by their values: no order of the input is
+    left. Sums are taken in sorted order, so that not even their last digits depend on it.
+    """
+    by_value = np.sort(sums, axis=0)
+    totals = by_value.sum(axis=0)
+    # In place: with many queries each copy of the table is much of the memory.
+    squares = np.square(by_value, out=by_value).sum(axis=0)
+    del by_value
+    alike = np.round(sums.T @ sums.mean(axis=1), 9)
+    columns = np.lexsort((alike, squares, totals))
+    weights = np.random.default_rng(0).random(sums.shape[1])
+    mixed = (sums[:, columns] * weights).sum(axis=1)
+    return np.lexsort((sizes, mixed))
 
 
 def _summed(table: Floats, unit: Ints, units: int) -> Floats:

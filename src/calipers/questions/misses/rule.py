@@ -4,7 +4,7 @@ The rules are tried in a fixed order and the first that matches gives the reason
 guess at inputs that were not given (the corpus, the candidates, exact search).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
@@ -208,19 +208,24 @@ def study_misses(
 
     shown = MissFacts.merged([*over_contexts(pair, look, targets)], matches)
     near = shown.near.rules()
-    another = np.zeros(facts.rank.size, dtype=np.bool_)
-    for rule_met in near:
-        another[rule_met.target] = True
     facts = replace(
         facts,
         repeats=shown.repeats,
         sibling=shown.sibling,
         piece=shown.piece,
         crowd=shown.crowd,
-        another=another,
+        another=_under_another_id(near, facts.rank.size),
     )
     why = reasons(facts)[missed]
     return Study(pair, facts, counted, n_units, n_found, missed, why, shown, near)
+
+
+def _under_another_id(near: Iterable[NearIds], targets: int) -> Bools:
+    """Which targets were returned under an id that is spelled otherwise."""
+    another = np.zeros(targets, dtype=np.bool_)
+    for rule in near:
+        another[rule.target] = True
+    return another
 
 
 def explain_misses(
