@@ -361,23 +361,6 @@ def _typed(annotation: Any) -> tuple[Any, Setting | None]:
     return kind, next((note for note in further if isinstance(note, Setting)), None)
 
 
-class _KnownByName(type):
-    """Stands for a class that is not imported: isinstance compares class names."""
-
-    def __instancecheck__(cls, value: object) -> bool:
-        return any(base.__name__ == cls.__name__ for base in type(value).__mro__)
-
-
-def known_as(path: str) -> Any:
-    """A class that keywords may hold and that is not imported for them, by its full name.
-
-    >>> isinstance(3, known_as("builtins.int")), isinstance("3", known_as("builtins.int"))
-    (True, False)
-    """
-    module, _, name = path.rpartition(".")
-    return _KnownByName(name, (), {"__module__": module})
-
-
 def _plain_signature(function: Callable[..., object]) -> Signature:
     """The signature with every field of the settings spelled out."""
     raw = signature(function)

@@ -33,7 +33,7 @@ def asked_of(
 @command(operation=asked_of)
 def shown(asked: CommandInput) -> None:
     """Show it."""
-    if asked.form is None:
+    if asked.output_format is None:
         click.echo(f"{asked.values}")
     else:
         asked.show(asked.answer())

@@ -1,5 +1,6 @@
 """Every operation is declared once, and all faces show it: command, docs, the same JSON."""
 
+import importlib
 import inspect
 import json
 import re
@@ -107,3 +108,13 @@ def test_whatever_has_a_confidence_takes_clusters(name):
     assert "cluster" in inspect.signature(operation.function).parameters
     assert operation.command is not None
     assert "cluster" in {option.name for option in COMMANDS[operation.command].params}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_help_names_only_types_that_exist(name: str) -> None:
+    """A type that is not imported for its keyword must still be named by where it is."""
+    shown = str(inspect.signature(OPERATIONS[name].function))
+    named = set(re.findall(r"\b[a-z_]+(?:\.\w+)+", shown))
+    for type_name in named:
+        module, _, attribute = type_name.rpartition(".")
+        assert hasattr(importlib.import_module(module), attribute), type_name

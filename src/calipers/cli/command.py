@@ -65,7 +65,7 @@ class CommandInput:
     values: dict[str, Any]
     """Values from the command line or the settings file; the operation adds its
     defaults."""
-    form: str | None
+    output_format: str | None
     """The output format, such as json or csv; None for tables."""
     config: str | None
     """The settings file given with --config."""
@@ -200,7 +200,7 @@ class CommandInput:
         self.found = answer
         explain = explain or self.explain
         try:
-            if self.form == "json":
+            if self.output_format == "json":
                 plain = to_dict or (
                     lambda answer: getattr(answer, "to_dict", lambda: answer)()
                 )
@@ -218,11 +218,11 @@ class CommandInput:
             from calipers.present.terminal import first_line
 
             print_line(first_line(document), quiet=True)
-        elif self.form == "markdown":
+        elif self.output_format == "markdown":
             from calipers.present.markdown import as_markdown
 
             click.echo(as_markdown(document, explain=explain), nl=False)
-        elif self.form == "csv":
+        elif self.output_format == "csv":
             from calipers.present.csv import as_csv
 
             click.echo(as_csv(document), nl=False)
@@ -406,8 +406,9 @@ class Command(LayeredHelp):
         )
         config = params.pop("config") if self._is_configured else None
         params.pop("quiet", None)  # read where the answer is printed
-        form = params.pop("form", None)
-        form = "json" if params.pop("as_json", False) else form
+        output_format = params.pop("output_format", None)
+        if params.pop("as_json", False):
+            output_format = "json"
         named = {
             option: params.pop(option.name)
             for option in self._face
@@ -419,7 +420,7 @@ class Command(LayeredHelp):
         request = CommandInput(
             self.operation,
             settings,
-            form,
+            output_format,
             config,
             frozenset(settings),
             params.pop("explain", False),
@@ -486,7 +487,7 @@ def _value(argument: Argument, typed: Any, setting: Setting) -> Any:
 INPUTS = ("data", "systems", "ground_truth", "run", "retriever", "config")
 NOT_AGAIN = (
     *("save", "html", "markdown", "junit", "per_query", "output", "accept"),
-    *("explain", "quiet", "as_json", "form", "all"),
+    *("explain", "quiet", "as_json", "output_format", "all"),
 )
 """Outputs and formats are not repeated in the next command."""
 

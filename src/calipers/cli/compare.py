@@ -107,7 +107,7 @@ def _show_changes(
         raise error from None
     with other:
         _changes.invoke(other)
-    if request.form is None:
+    if request.output_format is None:
         print_line(printable(f"Nothing is scored: {error}"))
 
 

@@ -27,7 +27,7 @@ def gate_save(request: CommandInput) -> None:
     from calipers.questions.baseline import baseline_dict
 
     request.show(request.answer(), baseline_dict)
-    if request.form is None:
+    if request.output_format is None:
         print_line(printable(f"Saved to {request.values['to']}."))
 
 

@@ -58,7 +58,9 @@ def eval(request: CommandInput) -> None:  # noqa: A001 - as the command is calle
             check_output(path, kind)
     # A table shows no fingerprints, so they are not computed for it.
     is_kept = settings.html or settings.save or settings.per_query
-    ask = partial(request.answer, fingerprints=bool(request.form == "json" or is_kept))
+    ask = partial(
+        request.answer, fingerprints=bool(request.output_format == "json" or is_kept)
+    )
     answer: EvaluationAnswer = (
         ask() if settings.save is None else _also_collapsed(ask, settings)
     )

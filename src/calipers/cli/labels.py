@@ -130,7 +130,7 @@ def _check_made(request: CommandInput, drop: bool) -> bool:
         name: request.values[name] for name in ("most", "seed") if name in request.values
     }
     checked = calipers.labels_check(runs[0], drop=drop, **settings)
-    is_asked = not drop and request.form != "json"
+    is_asked = not drop and request.output_format != "json"
     for number, record in enumerate(checked.waiting if is_asked else ()):
         click.echo(
             f"\n{checked.left - number:,} left. {printable(str(record['query']), 300)}"

@@ -49,7 +49,7 @@ def retrieve(request: CommandInput, output: str | None, check: bool) -> None:
         from calipers.live.document import understood_lines
 
         answer = _understood(request.values)
-        if request.form == "json":
+        if request.output_format == "json":
             request.show(answer)
         else:
             click.echo("\n".join(understood_lines(answer)))
@@ -68,7 +68,7 @@ def retrieve(request: CommandInput, output: str | None, check: bool) -> None:
             err=True,
         )
         raise
-    if request.form == "json":
+    if request.output_format == "json":
         request.show(retrieved.report)  # the run stays in its file
         return
     values = request.values

@@ -157,7 +157,7 @@ def output(help_text: str, *, required: bool = False) -> click.Option:
 EXPLAIN = flag("--explain", "Print everything that is known, with every note.")
 JSON = Option(["--json", "as_json"], is_flag=True, help="Print the whole result as JSON.")
 AS = Option(
-    ["--as", "form"],
+    ["--as", "output_format"],
     type=click.Choice(["csv", "markdown"]),
     help="Print the rows as CSV, or Markdown.",
 )

@@ -82,8 +82,10 @@ def check_outputs(params: Mapping[str, object]) -> None:
     """Refuse, before any work, two formats, two outputs on standard output, an input as output."""
     from calipers.io.files.write import is_standard_output
 
-    forms = {"as_json": "--json", "form": "--as", "quiet": "--quiet"}
-    printed = [forms[name] for name, value in params.items() if value and name in forms]
+    formats = {"as_json": "--json", "output_format": "--as", "quiet": "--quiet"}
+    printed = [
+        formats[name] for name, value in params.items() if value and name in formats
+    ]
     taken = [f"--{name.replace('_', '-')}" for name in _to_standard_output(params)]
     if len(printed) > 1 or (taken and len(printed + taken) > 1):
         first, second, *_ = (*printed, *taken)

@@ -58,7 +58,7 @@ def init(
     if "folder" in request.values:
         _begin(request, Path(output or "."), None if yes else price or 0.0, retriever)
         return
-    if request.form:
+    if request.output_format:
         raise InvalidInput(
             "--json is for questions of a folder; name it: calipers init FOLDER."
         )

@@ -84,7 +84,7 @@ def _resolve(request: CommandInput, paths: tuple[str, ...]) -> None:
     if written is not None:
         answer.write(written)
     request.show(answer)
-    if request.form is None:
+    if request.output_format is None:
         sentence = (
             f"Written to {written}."
             if written

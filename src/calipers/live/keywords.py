@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from calipers.errors import InvalidInput
-from calipers.input_types import ColumnsInput
-from calipers.operation import ASKING, PYTHON, READING, Setting, Settings, known_as
+from calipers.input_types import ColumnsInput, known_as
+from calipers.operation import ASKING, PYTHON, READING, Setting, Settings
 
 if TYPE_CHECKING:
     from calipers.live.run_file import AnswerCounts

@@ -65,9 +65,9 @@ class Fails(Arrows):
 
 
 @metric(better="higher", also=("first_hit",))
-def first_is_right(found: Found, k: int = 1) -> Floats:
+def first_is_right(view: Found, k: int = 1) -> Floats:
     """1 if a target stands in the first k results, else 0; the example of a plug-in."""
-    return (found.hits(k) > 0).astype(np.float64)
+    return (view.hits(k) > 0).astype(np.float64)
 
 
 def fixed(target: str) -> Any:
