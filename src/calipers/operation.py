@@ -171,19 +171,13 @@ def takes_keywords(function: F) -> F:
             (keyword, converted(keyword, value))
             for keyword, value in zip(_in_place(function), args, strict=False)
         ]
-        named = {
-            keyword: converted(keyword, value) for keyword, value in keywords.items()
-        }
+        named = {word: converted(word, value) for word, value in keywords.items()}
         check_together(known, {**dict(placed), **named}, lambda keyword: f"{keyword}=")
         kind = settings_of(function)
         if kind is not None:
-            missing = (
-                argument.name
-                for argument in arguments_of(kind).values()
-                if argument.needed
-            )
-            for needed in missing:
-                if needed not in named:
+            for argument in arguments_of(kind).values():
+                if argument.needed and argument.name not in named:
+                    needed = argument.name
                     raise UnknownArgument(
                         f"{name} needs the argument {needed}; give {needed}=…."
                     )
@@ -212,12 +206,9 @@ def _too_many(
 ) -> UnknownArgument:
     """The error for more values without a name than have a place."""
     places = f"only {', '.join(in_place)}" if in_place else "no argument"
-    fix = "name the others"
-    if {"run", "ground_truth"} <= {*known}:
-        fix = "name the others, such as run=… and ground_truth=…"
-    return UnknownArgument(
-        f"{name} takes {places} without a name, and {count} were given; {fix}."
-    )
+    such = ", such as run=… and ground_truth=…" if "ground_truth" in known else ""
+    text = f"{name} takes {places} without a name, and {count} were given"
+    return UnknownArgument(f"{text}; name the others{such}.")
 
 
 @cache
