@@ -199,12 +199,11 @@ def study_misses(
     if studied is not None:
         targets = targets.with_columns(document=studied.document)
     targets = with_documents(pair, targets)
-    rule = pair.matching.rule
 
     def look(block: Context) -> MissFacts:
         if beside is not None:
             beside(block)
-        return MissFacts.of(block, k, named, wanted, rule)
+        return MissFacts.of(block, k, named, wanted, pair.matching.rule)
 
     shown = MissFacts.merged([*over_contexts(pair, look, targets)], matches)
     near = shown.near.rules()
