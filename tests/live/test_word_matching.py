@@ -11,7 +11,7 @@ import pytest
 from calipers import audit, evaluate
 from calipers.io import corpus as corpus_module
 from calipers.io.corpus import open_corpus
-from calipers.live.word_matching import WordIndex
+from calipers.live.word_matching import WordIndex, search_folder
 
 SCIFACT = Path(__file__).parents[3] / "shared" / "data" / "scifact"
 CORPUS = {
@@ -92,3 +92,10 @@ def test_the_figure_is_that_of_bm25s():
     ]
     assert means[0] == pytest.approx(means[1], abs=0.0005)
     assert means[0] > 0.5
+
+
+def test_a_folder_is_indexed_before_the_first_question(tmp_path):
+    (tmp_path / "a.md").write_text("# Refunds\n\nA refund takes thirty days.\n")
+    search = search_folder(tmp_path)
+    (tmp_path / "a.md").unlink()
+    assert [result["text"] for result in search("refund", 3)]

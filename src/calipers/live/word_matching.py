@@ -7,7 +7,7 @@ word. Ties go to the chunk that comes first in the corpus.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from os import PathLike
 from pathlib import Path
 
@@ -129,14 +129,21 @@ score."""
 def search_folder(place: str | PathLike[str]) -> Search:
     """Word matching over the sections of a folder, or the chunks of a file, as a function.
 
-    The first call makes the index. What `calipers init FOLDER` writes imports it.
+    The index is made at once, so that no question waits for it. What `calipers init FOLDER`
+    writes imports it.
     """
-    path = Path(place)
+    index = _index(Path(place))
+    return _search(lambda: index)
 
-    @cache
-    def index() -> WordIndex:
-        corpus = open_folder(path) if path.is_dir() else open_corpus(path)
-        return WordIndex.of(corpus, with_texts=True)
+
+def _index(path: Path) -> WordIndex:
+    """The words of a folder's sections, or of a file's chunks."""
+    corpus = open_folder(path) if path.is_dir() else open_corpus(path)
+    return WordIndex.of(corpus, with_texts=True)
+
+
+def _search(index: Callable[[], WordIndex]) -> Search:
+    """A function that asks an index, which may be made with the first question."""
 
     def search(query: str, k: int) -> list[dict[str, object]]:
         words = words_of(pl.Series([query]))["word"].to_list()
@@ -151,6 +158,6 @@ def search_folder(place: str | PathLike[str]) -> Search:
 
 def from_words(place: str, *, layout: Layout) -> Retriever:
     """Word matching as a retriever, over the sections of a folder or the chunks of a file."""
-    search = search_folder(place)
+    search = _search(cache(partial(_index, Path(place))))
     # One worker: the first question makes the index.
     return from_callable(search, name=f"words:{place}", layout=layout, workers=1, code={})
