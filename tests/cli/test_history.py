@@ -48,7 +48,7 @@ def test_history_as_json_and_csv(history):
 
 
 def test_history_can_be_filtered(history):
-    assert "No evaluation of the 4" in calipers_command("history", "--since", "1h").out
+    assert "4 evaluations are saved" in calipers_command("history", "--since", "1h").out
     assert "write a date such as" in refused("history", "--since", "yesterday")
     assert "100000w at most" in refused("history", "--since", "99999999999d")
 

@@ -27,7 +27,7 @@ def test_it_reports_once_several_and_not_at_all(evals):
     result = run(evals, out)
     assert result.code == 0
     for words in (
-        "1 of 3 quotes stand once in the documents",
+        "1 of 3 quotes stands once in the documents",
         "1       found once",
         "1       found in several places: left as they are",
         "1       not found",

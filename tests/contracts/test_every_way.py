@@ -67,13 +67,13 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "price": ("--price", "0.5"),
     "save": ("--save", "night", "--store", "history.db"),
     "as_json": (),
-    "form": ("--as", "csv"),
+    "output_format": ("--as", "csv"),
     "quiet": ("--quiet",),
     "explain": ("--explain",),
     "config": ("--config", "settings.toml"),
 }
 """What a person would write for each setting, together with what it cannot be without."""
-AS_TEXT = ("form", "quiet", "explain")
+AS_TEXT = ("output_format", "quiet", "explain")
 """Settings that show nothing in JSON."""
 THE_WAY_ITSELF = {
     "levels": ("level",),

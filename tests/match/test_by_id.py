@@ -189,3 +189,11 @@ numbers = st.one_of(
 def test_numbers_of_any_type_become_the_floats_that_they_are(some: list[Any]) -> None:
     wanted = np.array([float(one) for one in some], dtype=np.float64)
     assert by_id._as_floats(some).tobytes() == wanted.tobytes()
+
+
+def test_ids_that_are_numbers_are_no_names_of_parts():
+    """A mapping of mappings by number is not looked through for fields."""
+    run = {"q1": {1: 0.9, 2: 0.5}, "q2": {3: 0.9, 4: 0.1}}
+    truth = {"q1": {1: 1}, "q2": {4: 1}}
+    result = calipers.evaluate(run=run, ground_truth=truth, metrics="mrr")
+    assert result["mrr"].mean == 0.75

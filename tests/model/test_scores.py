@@ -52,7 +52,7 @@ def test_the_documented_keys_are_exactly_those_printed() -> None:
 
 def test_the_page_names_every_value_that_can_occur() -> None:
     text = PAGE.read_text()
-    assert f"the number of this form: {SCHEMA}" in text
+    assert f"the number of this format: {SCHEMA}" in text
     policies = text.split("## policy")[1].split("## ")[0].split("\n")
     for name, values in CHOICES.items():
         row = next(line for line in policies if line.startswith(f"| `{name}` |"))

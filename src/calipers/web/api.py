@@ -131,7 +131,7 @@ def _next(request: Request, wanted: Taking, fresh: bool = True) -> dict[str, obj
         "next": [shown_item(desk.known, item, judge) for item in items],
         "progress": progress._asdict(),
         # Only the width of the interval: a value would bias the judge.
-        "sample": None if sample is None else sample.line,
+        "sample": None if sample is None else str(sample.line),
     }
 
 

@@ -416,7 +416,7 @@ def _by_query(value: Mapping[str, object]) -> list[object]:
 
 def _lists_both_parts(record: Mapping[str, object]) -> bool:
     """Whether a record without a question lists its results and its targets."""
-    if question_in(record) is not None:
+    if not all(isinstance(key, str) for key in record) or question_in(record) is not None:
         return False
     known = names_of_parts({"query": "", **record}, "both")
     listed = (record.get(known.get(part, part)) for part in ("retrieved", "ground_truth"))

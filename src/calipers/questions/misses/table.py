@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Self
 
 import numpy as np
@@ -99,7 +100,7 @@ class MissFacts:
             held_in_part(block, k, rank, rule),
             _half_repeated(block, k)[query],
             _came_instead(block, k, wanted),
-            *(near_pairs(block, rank) if rule.kind == "id" else _NO_PAIRS),
+            *(near_pairs(block, rank) if rule.kind == "id" else _no_pairs()),
         )
 
     @classmethod
@@ -163,11 +164,11 @@ def near_pairs(block: Context, rank: Ints) -> tuple[NearPairs, NearPairs]:
     of another one: what a rule meets there, it meets by chance.
     """
     if "item" not in block.frame.columns or block.frame["item"].null_count():
-        return _NO_PAIRS
+        return _no_pairs()
     has_id = block.targets["item"].is_not_null().to_numpy()
     missed = np.flatnonzero((rank == NEVER) & block.matches.relevant(block.rel) & has_id)
     if not missed.size:
-        return _NO_PAIRS
+        return _no_pairs()
     query = block.matches.target_query[missed]
     codes, place = np.unique(query, return_inverse=True)
     names = block.targets["item"].gather(as_series(missed))
@@ -182,10 +183,19 @@ def near_pairs(block: Context, rank: Ints) -> tuple[NearPairs, NearPairs]:
         )
         for near in NearPairs.of_each(wanted, Ids(block.code, block.frame["item"]))
     ]
-    return pairs[0], pairs[1] if len(pairs) > 1 else _NO_PAIRS[1]
+    return pairs[0], pairs[1] if len(pairs) > 1 else _no_pairs()[1]
 
 
-_NO_PAIRS = (NearPairs.joined([]), NearPairs.joined([]))
+@cache
+def _no_pairs() -> tuple[NearPairs, NearPairs]:
+    """No pairs, neither of a query nor by chance.
+
+    Not made when this is imported: the table library would start its threads, and a process
+    that is forked after it hangs.
+    """
+    return NearPairs.joined([]), NearPairs.joined([])
+
+
 _NOTHING_INSTEAD = pl.DataFrame(
     schema={
         "code": pl.Int64,
