@@ -194,4 +194,4 @@ def test_what_is_no_path_is_refused_as_a_file_of_labels() -> None:
 
 def test_a_second_value_without_a_name_is_told_what_to_name():
     with pytest.raises(TypeError, match=r"only data without a name, and 2 were given; .* run=…"):
-        calipers.evaluate({"q": ["a"]}, {"q": ["a"]})
+        calipers.evaluate({"q": ["a"]}, {"q": ["a"]})  # type: ignore[call-arg]

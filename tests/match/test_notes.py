@@ -245,5 +245,7 @@ def test_what_is_said_of_ids_already_stays_in_the_next_map():
     truth = {"q": ["a.md", "b.md"]}
     with pytest.raises(NoCommonIds, match=r"--map-ids prefix=docs/,case, or"):
         calipers.evaluate(ground_truth=truth, run={"q": ["docs/A.md"]}, map_ids="prefix=docs/")
-    both = {"ground_truth": truth, "run": {"q": ["docs/A.md"]}, "map_ids": "prefix=docs/,case"}
-    assert calipers.evaluate(**both, metrics="recall@1")["recall@1"].mean == 0.5
+    run = {"q": ["docs/A.md"]}
+    both = "prefix=docs/,case"
+    result = calipers.evaluate(ground_truth=truth, run=run, map_ids=both, metrics="recall@1")
+    assert result["recall@1"].mean == 0.5

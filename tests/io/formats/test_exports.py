@@ -239,7 +239,7 @@ def test_an_answer_of_rank_eval_is_results_that_were_judged() -> None:
         "how to reset": {"metric_score": 0.5, "hits": [hit("a", None), hit("b", 1)]},
         "where is it": {"metric_score": 0.0, "hits": [hit("d", 0)]},
     }
-    answer = {"metric_score": 0.25, "details": details, "failures": {}}
+    answer: Any = {"metric_score": 0.25, "details": details, "failures": {}}
     scores = calipers.evaluate(answer)
     assert scores["mrr"].mean == 0.25
     assert {metric.kind for metric in scores.metrics} == {"precision", "hit_rate", "mrr"}

@@ -128,8 +128,8 @@ def test_report_page_and_agent_show_the_same_document(name, tmp_path):
         assert leak_line(diagnosis.leak) in plain
         for cure in diagnosis.cures:
             assert cure.title in plain
-    plain = answer("diagnose", {"data": str(path)})
-    assert plain["answer"] == diagnosis.sentence
-    titles = [row[0] for row in plain["tables"][0]["rows"]]
+    told = answer("diagnose", {"data": str(path)})
+    assert told["answer"] == diagnosis.sentence
+    titles = [row[0] for row in told["tables"][0]["rows"]]
     assert titles == [cure.title for cure in diagnosis.cures]
-    assert [leak_line(diagnosis.leak)] in plain["tables"][1]["rows"]
+    assert [leak_line(diagnosis.leak)] in told["tables"][1]["rows"]

@@ -2,6 +2,7 @@
 
 import json
 import random
+from unittest.mock import Mock
 
 import pytest
 
@@ -37,15 +38,15 @@ def test_ties_of_a_mapping_are_known_without_its_table(seed, monkeypatch):
     levels = (2, 3, 500)[seed % 3]
     run = {f"q{q}": {f"d{d}": draw.randrange(levels) / 8 for d in range(5)} for q in range(9)}
     truth = {query: {f"d{draw.randrange(5)}": 1} for query in run}
-    asked = []
-    monkeypatch.setattr(cautions, "cautions", lambda *_: asked.append(True) or [])
-    scans = []
-    monkeypatch.setattr(Scored, "__call__", lambda *_: scans.append(True) or iter(()))
+    asked = Mock(return_value=[])
+    monkeypatch.setattr(cautions, "cautions", asked)
+    scans = Mock(return_value=[])
+    monkeypatch.setattr(Scored, "__call__", scans)
     # So many ties are matched in a table; few, or none, are looked up.
     monkeypatch.setattr("calipers.match.by_id._MOST_TIED", 1.0)
     calipers.evaluate(ground_truth=truth, run=run, k=3)
-    assert bool(asked) == _tied_anywhere(run)
-    assert not scans
+    assert asked.called == _tied_anywhere(run)
+    assert not scans.called
 
 
 def test_equal_scores_that_are_no_neighbours_are_named():
