@@ -105,3 +105,11 @@ def test_shares_of_clusters_stand_for_the_mean_loss(rows):
     # A cluster that is lost whole counts with all of its queries.
     whole, scale = as_shares(np.ones(len(rows)), names)
     assert scale * whole.mean() == pytest.approx(1.0)
+
+
+def test_a_weighted_unit_stands_on_the_side_of_its_value():
+    """Twice the weight is twice the distance from the mean, and the mean stays."""
+    units = as_units([1.0, 0.0, 0.0], weights=np.array([2.0, 1.0, 1.0]))
+    assert units.mean == 0.5
+    assert units.values.tolist() == pytest.approx([1.25, 0.125, 0.125])
+    assert float(np.mean(units.values)) == pytest.approx(units.mean)
