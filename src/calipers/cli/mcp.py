@@ -30,6 +30,7 @@ from calipers.model.document import (
     Table,
     short_notes,
 )
+from calipers.model.fact import text_of
 from calipers.operation import (
     Argument,
     Setting,
@@ -423,5 +424,8 @@ async def _call_tool(tools: Tools, _: Any, call: Any) -> Any:
         if name in tools.offered.get(following, ())
     }
     content["next"] = {"tool": following, "arguments": again} if following else None
-    text = types.TextContent(text=msgspec.json.encode(content).decode())
-    return types.CallToolResult(content=[text], structuredContent=content)
+    encoded = msgspec.json.encode(content, enc_hook=text_of)
+    return types.CallToolResult(
+        content=[types.TextContent(text=encoded.decode())],
+        structuredContent=msgspec.json.decode(encoded),
+    )

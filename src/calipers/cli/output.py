@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calipers.errors import InvalidInput
+from calipers.model.fact import text_of
 from calipers.model.result import SCHEMA
 from calipers.present.escape import printable
 
@@ -132,7 +133,7 @@ def print_json(value: Mapping[str, object]) -> None:
             value = {**value, name: [here]}
             pieces = member
     # As bytes: in a str, one rare letter would make all of it four times as large.
-    content = msgspec.json.encode({"schema": SCHEMA, **value})
+    content = msgspec.json.encode({"schema": SCHEMA, **value}, enc_hook=text_of)
     before, mark, after = msgspec.json.format(content, indent=2).partition(
         f'\n    "{here}"\n  '.encode()
     )

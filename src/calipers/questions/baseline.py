@@ -13,6 +13,7 @@ from calipers.input_types import PathText
 from calipers.io.files.open import Source
 from calipers.io.files.write import whole_file
 from calipers.io.records.results import read_result
+from calipers.model.fact import text_of
 from calipers.model.result import HasRows
 from calipers.model.scores import Scores
 
@@ -76,6 +77,8 @@ def baseline_dict(baseline: Baseline) -> dict[str, Any]:
 
 def write_baseline(baseline: Baseline, path: str | Path) -> None:
     """Write the baseline as JSON, atomically."""
-    text = msgspec.json.format(msgspec.json.encode(baseline_dict(baseline)), indent=2)
+    text = msgspec.json.format(
+        msgspec.json.encode(baseline_dict(baseline), enc_hook=text_of), indent=2
+    )
     with whole_file(path) as file:
         file.write(text + b"\n")

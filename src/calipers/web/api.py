@@ -14,6 +14,7 @@ from starlette.responses import Response
 from calipers.errors import InvalidInput
 from calipers.labels.desk import PoolSession
 from calipers.labels.exchange import TOOLS, write_every_label, write_tasks
+from calipers.model.fact import text_of
 from calipers.present.escape import clean
 from calipers.store.pool import LabelState, PoolChange, PoolItem
 from calipers.web.pages import asked, desk_of, shown_title
@@ -92,7 +93,8 @@ def read(body: bytes, kind: type[S]) -> S:
 
 def answer(value: object, status: int = 200) -> Response:
     """Plain values as JSON."""
-    return Response(msgspec.json.encode(value), status, media_type="application/json")
+    content = msgspec.json.encode(value, enc_hook=text_of)
+    return Response(content, status, media_type="application/json")
 
 
 # Actions of judges
@@ -131,7 +133,7 @@ def _next(request: Request, wanted: Taking, fresh: bool = True) -> dict[str, obj
         "next": [shown_item(desk.known, item, judge) for item in items],
         "progress": progress._asdict(),
         # Only the width of the interval: a value would bias the judge.
-        "sample": None if sample is None else str(sample.line),
+        "sample": None if sample is None else sample.line,
     }
 
 

@@ -16,6 +16,7 @@ from calipers.errors import InvalidInput, StoreAway, WriteFailed
 from calipers.io.files.write import check_folder, whole_file
 from calipers.model.document import Document, Note
 from calipers.model.evaluation import Evaluation
+from calipers.model.fact import text_of
 from calipers.present.escape import clean, printable
 from calipers.present.html import for_page
 from calipers.questions.compare.settings import CompareSettings, compare
@@ -81,7 +82,7 @@ def write_site(history: History, folder: str | Path, settings: HistorySettings) 
             _write(place / PAGES / f"{evaluation.id}.html", page)
     badge = badge_of(next(iter(trends.values())))
     _write(place / "badge.svg", badge_svg(badge))
-    _write(place / "badge.json", msgspec.json.encode(badge).decode())
+    _write(place / "badge.json", msgspec.json.encode(badge, enc_hook=text_of).decode())
     with commands_about(None):
         parts = [_part(history, trends[name], listed) for name, listed in names.items()]
     written_at = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
