@@ -85,6 +85,7 @@ def test_a_pipe_whose_reader_leaves_is_named(here: Path, words: tuple[str, ...])
 
 @POSIX
 def test_little_address_space_is_no_failed_gate(here: Path) -> None:
+    pytest.importorskip("resource", reason="limits are those of Unix")
     words = f"{sys.executable} -m calipers gate evals.jsonl --require 'recall@10 >= 0.1'"
     line = ["sh", "-c", f"ulimit -v 300000; {words}"]
     done = subprocess.run(line, cwd=here, capture_output=True, text=True, check=False)

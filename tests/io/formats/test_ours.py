@@ -132,3 +132,10 @@ def test_what_stands_beside_results_under_another_name_is_the_ground_truth():
 def test_a_field_that_nobody_would_miss_is_refused_where_it_is_misspelt(record):
     with pytest.raises(InvalidInput, match=r"Rename '(exclude|gruop)' at .* would change"):
         evaluate([record])
+
+
+def test_a_question_with_a_capital_is_one_beside_columns_that_were_named(tmp_path):
+    path = tmp_path / "sheet.csv"
+    path.write_text("Question,Expected doc,Result 1,Result 2\nWho?,a,x,a\nWhy?,b,b,y\n")
+    columns = {"retrieved": "Result 1,Result 2"}
+    assert evaluate(path, columns=columns, metrics="mrr")["mrr"].mean == 0.75

@@ -4,7 +4,7 @@ The question and its id have other common names too, and a record may hold furth
 (``calipers.io.records.fields``).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -48,6 +48,7 @@ from calipers.io.tables.columns import Columns, Pairs
 from calipers.io.tables.scan import InputTable, explained
 from calipers.io.tables.usual_names import is_long
 from calipers.model.matched import Dataset, Role
+from calipers.names import QUERY_TEXT, plain_name
 
 if TYPE_CHECKING:
     from calipers.io.tables.profile import Profiles
@@ -203,6 +204,7 @@ class Ours(EachRow):
         if role != "ground_truth":
             check_one_list(table, names.get("retrieved", "retrieved"), self.kept)
         notes = notes_on_names(names, columns - self.kept)
+        names = {**_question_of(columns), **names}
         return read_rows(
             self, probe, table.renamed(Columns(names)) if names else table, notes
         )
@@ -235,6 +237,14 @@ class Ours(EachRow):
                 file.write((between if number else first) + msgspec.json.encode(one))
             file.write(last)
         return [path]
+
+
+def _question_of(columns: Set[str]) -> dict[str, str]:
+    """The column of the question where none is called as ours is, as ``Question``."""
+    if columns & {"query", "question", "text", "id", "_id"}:
+        return {}
+    usual = [name for name in sorted(columns) if plain_name(name) in QUERY_TEXT]
+    return {"query": usual[0]} if usual else {}
 
 
 def _renamed(record: Mapping[str, object], names: Mapping[str, str]) -> dict[str, object]:
