@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -107,7 +108,9 @@ def test_the_workflow_installs_what_is_installed_here(recorded, installs, tmp_pa
         places = {"project": project, "elsewhere": elsewhere}
         url = recorded["url"].format_map({name: one.as_uri() for name, one in places.items()})
         text = json.dumps({**recorded, "url": url})
-    monkeypatch.setattr("importlib.metadata.PathDistribution.read_text", lambda *_: text)
+    # Not a method of the class: where a library loaded importlib_metadata, another class answers.
+    distribution = SimpleNamespace(read_text=lambda _: text)
+    monkeypatch.setattr("importlib.metadata.distribution", lambda _: distribution)
     start_project(project, retriever=None, k=4)
     written = (project / starter.WORKFLOW).read_text(encoding="utf-8")
     steps = {one.get("name"): one for one in yaml.safe_load(written)["jobs"]["gate"]["steps"]}
