@@ -7,12 +7,13 @@ repository's.
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from calipers.errors import InvalidInput, UnreadableFile
+from calipers.frozen import dataclass
 from calipers.operation import OPERATIONS, Argument, Setting, arguments, convert
 from calipers.shell import join_words
 from calipers.words import did_you_mean

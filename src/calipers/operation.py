@@ -11,7 +11,7 @@ import re
 import types
 from collections import abc
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, fields
 from functools import cache, wraps
 from inspect import Parameter, Signature, cleandoc, signature, unwrap
 from numbers import Integral, Real
@@ -24,6 +24,7 @@ from calipers.errors import (
     as_sentence,
     check_number,
 )
+from calipers.frozen import dataclass
 from calipers.words import did_you_mean
 
 ASKING = "Asking"

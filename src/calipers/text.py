@@ -10,8 +10,9 @@ from calipers.errors import InvalidInput
 from calipers.names import TEXT
 
 # Characters without a width: a reader cannot see them, so a quote typed by hand never has
-# them. Written as code points because the characters themselves are invisible.
-_INVISIBLE = re.compile(
+# them. Written as code points because the characters themselves are invisible. These
+# patterns are compiled when a text first needs them, which takes some milliseconds.
+_INVISIBLE = (
     "["
     "\u00ad"  # soft hyphen
     "\u180e"  # Mongolian vowel separator
@@ -32,10 +33,10 @@ _CJK = (
 _MARKS = (
     "\u302a-\u302f\u3099\u309a\uff9e\uff9f"  # marks of these scripts on the letter before
 )
-BETWEEN_CJK = re.compile(rf"(?<=[{_CJK}])\s+(?=[{_CJK}])(?![{_MARKS}])")
+BETWEEN_CJK = rf"(?<=[{_CJK}])\s+(?=[{_CJK}])(?![{_MARKS}])"
 """White space between two characters of a script without spaces: a line break."""
 
-FORMS = re.compile("[\ufb00-\ufdff\ufe70-\ufefc\uff01-\uffee]")
+FORMS = "[\ufb00-\ufdff\ufe70-\ufefc\uff01-\uffee]"
 """Ligatures, full-width and half-width forms, shapes of Arabic letters: one letter, drawn
 in another way. Superscripts and fractions are not among them: x² is not x2."""
 
@@ -66,10 +67,11 @@ def normalise(text: str, *, ignore_case: bool = False) -> str:
         # Before NFC: an invisible character between a letter and its accent prevents
         # composition. NFC also puts marks in order, so that the same letter comes before
         # a line break.
-        text = unicodedata.normalize("NFC", _INVISIBLE.sub("", text))
+        text = unicodedata.normalize("NFC", re.sub(_INVISIBLE, "", text))
         # Before the forms: a full-width comma shows that the space after it is a line
         # break.
-        text = FORMS.sub(lambda form: plain_form(form[0]), BETWEEN_CJK.sub("", text))
+        text = re.sub(BETWEEN_CJK, "", text)
+        text = re.sub(FORMS, lambda form: plain_form(form[0]), text)
         text = unicodedata.normalize("NFC", text)
     text = " ".join(text.split())
     if not ignore_case:

@@ -9,7 +9,6 @@ matter.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Self
@@ -17,6 +16,7 @@ from typing import Self
 import numpy as np
 import polars as pl
 
+from calipers.frozen import dataclass
 from calipers.model.arrays import Hashes, Ints
 
 # Scripts without spaces between words: every character is a word.

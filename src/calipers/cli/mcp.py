@@ -9,7 +9,6 @@ operations.
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from types import NoneType
@@ -20,6 +19,7 @@ import click
 from calipers.cli import LONGEST
 from calipers.cli.options import LayeredHelp, flag
 from calipers.errors import CalipersError, InvalidInput, MissingExtra
+from calipers.frozen import dataclass
 from calipers.model.claim import SIGNS
 from calipers.model.document import (
     Answers,

@@ -7,13 +7,13 @@ file is short enough to be replaced.
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from calipers.config import PLAIN, read_config
 from calipers.errors import WriteFailed, check_number
+from calipers.frozen import dataclass
 from calipers.io.files.write import whole_file
 from calipers.present.escape import printable
 from calipers.version import __version__, installed_from

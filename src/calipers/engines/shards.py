@@ -7,7 +7,6 @@ when the process ends, however it ends.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from typing import TypeAlias
@@ -15,6 +14,7 @@ from typing import TypeAlias
 import numpy as np
 import polars as pl
 
+from calipers.frozen import dataclass
 from calipers.io.files.spill import SHARE_TO_HOLD, Piece, ScratchFile, memory_in_bytes
 from calipers.model.ranking import query_starts
 from calipers.model.run import Scan, bytes_of, in_query_order

@@ -1,11 +1,12 @@
 """The scorer behind every integration: score one query's results against its ground truth."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.model.policy import Policy
 from calipers.names import EXPECTED
 from calipers.operation import takes_keywords

@@ -5,7 +5,7 @@ columns are cast, records and mappings after they are exploded, Spark on each of
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.io.tables.columns import say
 from calipers.model.arrays import Floats, Ints
 from calipers.model.ground_truth import (

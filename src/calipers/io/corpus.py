@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
@@ -10,6 +9,7 @@ from typing import Any, cast
 import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
+from calipers.frozen import dataclass
 from calipers.io.files.open import Source, not_utf8
 from calipers.io.files.probe import Probe
 from calipers.io.records.documents import as_result, is_document

@@ -7,7 +7,7 @@ format is written once. A format of another package is the same kind of class; s
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from types import NoneType
@@ -17,6 +17,7 @@ import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile, is_command_line
+from calipers.frozen import dataclass
 from calipers.io.files.probe import Probe
 from calipers.io.records.entries import Remarks
 from calipers.io.records.explode import build_records

@@ -9,13 +9,14 @@ import weakref
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 import polars as pl
 
 from calipers.errors import CalipersError, InvalidInput, Unclear
+from calipers.frozen import dataclass
 from calipers.io.build import ResultRows, check_ranked, part_of_truth
 from calipers.io.files.open import Source
 from calipers.io.files.probe import Probe

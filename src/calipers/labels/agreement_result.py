@@ -1,9 +1,9 @@
 """What is known of an agreement: each decision, each conflict, and how far judges agree."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from calipers.frozen import dataclass
 from calipers.model.result import Plain, ShowsItself, plain
 from calipers.model.scores import Interval
 from calipers.store.pool import LogEntry, PoolItem

@@ -6,7 +6,7 @@ count as known.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from types import MappingProxyType
 from typing import ClassVar
 
@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput, check_number
+from calipers.frozen import dataclass
 from calipers.labels.draft import Draft, question_texts, read_asked, with_corpus
 from calipers.labels.judged_truth import JudgedTruth, is_relevant, why_waiting
 from calipers.model.arrays import Floats

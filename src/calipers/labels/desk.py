@@ -4,7 +4,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import polars as pl
 
 from calipers.errors import InvalidInput, WriteFailed
+from calipers.frozen import dataclass
 from calipers.labels.agreement import agreement
 from calipers.labels.agreement_result import Agreement
 from calipers.labels.changed import ChangedResults, Switch, compare_first, switch_state

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,6 +16,7 @@ from calipers.errors import (
     WriteFailed,
     check_number,
 )
+from calipers.frozen import dataclass
 from calipers.io.corpus import open_corpus
 from calipers.io.load import load_ground_truth, load_run
 from calipers.io.records.label_files import check_label_file, read_labels, write_labels

@@ -1,7 +1,7 @@
 """Export and import of labels: our own files, Label Studio, Argilla."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.io.files.open import Source
 from calipers.io.files.write import check_place, whole_file
 from calipers.io.load import load_ground_truth

@@ -1,12 +1,13 @@
 """The ground truth that labels make, and the watched metric with it."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import polars as pl
 
 from calipers.engines.scoring import choose_metrics, score
 from calipers.errors import InvalidInput, NoCommonIds
+from calipers.frozen import dataclass
 from calipers.labels.agreement import decide
 from calipers.match.pair import match_pair
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth

@@ -1,7 +1,7 @@
 """A sample that people judge: its draw, how far it is, and what it says of a machine's labels."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,6 +11,7 @@ import polars as pl
 from calipers.engines.scoring import choose_metrics
 from calipers.engines.summary import value_bounds
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.labels.draft import (
     keep,
     matched_alike,

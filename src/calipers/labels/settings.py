@@ -2,12 +2,12 @@
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.input_types import (
     CorpusInput,
     GroundTruthInput,

@@ -6,13 +6,14 @@ caller's paths (``Layout``).
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from numbers import Integral
 from typing import Self
 
 import msgspec
 
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.io.records.documents import (
     SCALARS,
     BadDocument,

@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.input_types import ColumnsInput, known_as
 from calipers.operation import ASKING, PYTHON, READING, Setting, Settings
 

@@ -1,10 +1,11 @@
 """Results of querying: a run with its report, and a language model's labels and questions."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import ClassVar
 
+from calipers.frozen import dataclass
 from calipers.model.labels import Label
 from calipers.model.result import HasRows, Plain, sentences_of
 from calipers.model.run import Run

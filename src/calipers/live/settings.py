@@ -2,9 +2,9 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
+from calipers.frozen import dataclass
 from calipers.input_types import PathText, QuestionsInput, RetrieverInput
 from calipers.live.keywords import MOST_RESULTS, AskingModel, Retrieving
 from calipers.operation import PYTHON, Setting, Settings, operation

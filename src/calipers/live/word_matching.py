@@ -6,7 +6,6 @@ word. Ties go to the chunk that comes first in the corpus.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from os import PathLike
 from pathlib import Path
@@ -15,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from calipers.checks.similar import WORDS
+from calipers.frozen import dataclass
 from calipers.io.corpus import Corpus, open_corpus
 from calipers.io.documents.walk import open_folder
 from calipers.live.adapters.base import Retriever

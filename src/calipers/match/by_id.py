@@ -3,7 +3,6 @@
 import math
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import count, islice, repeat
 from typing import Self
@@ -12,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.match.tally import RunTally, assemble
 from calipers.model.arrays import Bools, Floats, Hashes, Ints, as_series, plain_floats
 from calipers.model.fingerprint import mixed_hashes

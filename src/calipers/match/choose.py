@@ -19,10 +19,8 @@ FEW = 8
 """A quote with fewer characters is found in many chunks by chance."""
 SHORTEST_WITHOUT_BLANK = 12
 """A shorter word is taken for an id, not for a text to look for."""
-_WITHOUT_BLANKS = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]"
-)
-"""Thai, Lao, Burmese, Khmer, Japanese and Chinese."""
+_WITHOUT_BLANKS = "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]"
+"""Thai, Lao, Burmese, Khmer, Japanese and Chinese; compiled when it is first needed."""
 SPAN_ALLOWED = (
     "a span has a document, a start of at least 0 and an end, counted in characters of "
     "the document's text; the end is not part of it"
@@ -103,7 +101,9 @@ def _looks_like_id(target: str) -> bool:
     if any(letter.isspace() for letter in target):
         return False
     # Where a script has no blanks, a sentence and an id look the same.
-    return len(target) < SHORTEST_WITHOUT_BLANK or bool(_WITHOUT_BLANKS.search(target))
+    return len(target) < SHORTEST_WITHOUT_BLANK or bool(
+        re.search(_WITHOUT_BLANKS, target)
+    )
 
 
 def _ids_among(truth: GroundTruth) -> list[str]:

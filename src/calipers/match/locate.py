@@ -9,12 +9,13 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache, cached_property
 from itertools import islice
 
 import polars as pl
 
+from calipers.frozen import dataclass
 from calipers.text import BETWEEN_CJK, FORMS, normalise, plain_form
 
 _WHITE = re.compile(r"\s+")
@@ -122,14 +123,14 @@ def _is_invisible(character: str) -> bool:
 def _unbroken(text: str) -> Iterator[Change]:
     """Remove white space between characters of scripts that have none."""
     if not text.isascii():
-        for white in BETWEEN_CJK.finditer(text):
+        for white in re.finditer(BETWEEN_CJK, text):
             yield white.start(), white.end(), ""
 
 
 def _plain(text: str) -> Iterator[Change]:
     """Replace ligatures and full-width forms by letters."""
     if not text.isascii():
-        for form in FORMS.finditer(text):
+        for form in re.finditer(FORMS, text):
             yield form.start(), form.end(), plain_form(form[0])
 
 

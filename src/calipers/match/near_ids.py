@@ -11,13 +11,13 @@ of its parts, find the pairs that may be alike, for a fraction of what the rules
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.model.arrays import Bools, Hashes, Ints, as_series
 from calipers.model.matching import DROPPING, ID_RULES, IdMap, inverted
 

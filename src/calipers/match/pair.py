@@ -1,13 +1,14 @@
 """Match a ground truth with a run, as asked or as the data decides."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from calipers.frozen import dataclass
 from calipers.match.by_id import match_by_id
 from calipers.match.choose import check_corpus_size, check_evidence, check_ties, choose
 from calipers.match.notes import (

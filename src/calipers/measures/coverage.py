@@ -1,11 +1,11 @@
 """What the chunks hold: how much of the ground truth, how much else, and how many tokens."""
 
-from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.measures.define import metric
 from calipers.measures.views import per_query, ratio, within
 from calipers.model.arrays import Bools, Floats, Ints

@@ -3,11 +3,11 @@
 import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, Literal, get_type_hints
 
 import calipers.plugins as plugins
+from calipers.frozen import dataclass
 from calipers.measures.parameter import Parameter
 from calipers.model.arrays import Floats
 

@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Self
 
 import numpy as np
 
+from calipers.frozen import dataclass
 from calipers.measures.define import metric
 from calipers.measures.parameter import AboveZero, Level
 from calipers.measures.views import per_query, ratio, within

@@ -4,12 +4,12 @@ A negative grade marks an item that was in the pool and not judged: it says neit
 the item is relevant nor that it is irrelevant.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, Self
 
 import numpy as np
 
+from calipers.frozen import dataclass
 from calipers.measures.define import metric
 from calipers.measures.parameter import AboveZero, Share
 from calipers.measures.views import (

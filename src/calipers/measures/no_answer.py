@@ -1,11 +1,11 @@
 """What should not come back: forbidden items, and anything at all for queries nothing answers."""
 
-from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.measures.define import metric
 from calipers.measures.parameter import AboveZero
 from calipers.measures.views import Found, per_query, within

@@ -3,8 +3,9 @@
 import inspect
 import math
 import types
-from dataclasses import dataclass
 from typing import Annotated, Literal, Union, get_args, get_origin
+
+from calipers.frozen import dataclass
 
 
 def show_number(number: float) -> str:

@@ -6,12 +6,12 @@ in recall.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
 import numpy as np
 
+from calipers.frozen import dataclass
 from calipers.measures.parameter import AboveZero
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.matched import Matches

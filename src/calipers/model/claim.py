@@ -5,9 +5,9 @@ the second, changes in small sets go unnoticed; with only the first, there are f
 alarms.
 """
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from calipers.frozen import dataclass
 from calipers.model.fact import Fact, Sentence, joined, sentence
 from calipers.model.plain import Plain
 from calipers.words import whole_commands

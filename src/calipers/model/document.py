@@ -6,9 +6,9 @@ Terminal, Markdown, pages and notebooks each have one renderer for it
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
+from calipers.frozen import dataclass
 from calipers.model.claim import Claim, Standing
 from calipers.model.fact import Sentence, facts_of, replaced
 from calipers.model.plain import plain

@@ -1,10 +1,11 @@
 """What the history knows of one evaluation without opening its per-query data."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, ClassVar
 
+from calipers.frozen import dataclass
 from calipers.model.result import HasRows, Plain, plain
 from calipers.model.scores import Summary
 

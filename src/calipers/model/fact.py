@@ -6,10 +6,11 @@ and whether every number in a text is one of them (``tests/worlds`` does).
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from string import Formatter
 from typing import Any, Literal, Self, SupportsIndex
 
+from calipers.frozen import dataclass
 from calipers.words import number, plural, share, signed
 
 About = Literal[

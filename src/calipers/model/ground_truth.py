@@ -1,7 +1,7 @@
 """What should be found."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.model.arrays import (
     Floats,
     Ints,

@@ -1,10 +1,11 @@
 """The health of a ground truth: what an audit found, how severe it is, and what to do."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Literal
 
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.model.claim import Claim
 from calipers.model.result import HasRows, Plain, plain
 

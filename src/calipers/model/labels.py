@@ -1,9 +1,11 @@
 """One judge's label for one query and one item."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Literal, Self
 
 import msgspec
+
+from calipers.frozen import dataclass
 
 MACHINE = "machine:"
 """Prefix of the name of a judge that is a language model."""

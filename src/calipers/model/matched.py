@@ -4,7 +4,7 @@ Matches are a list of edges: which returned item holds which piece of ground tru
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
 
@@ -13,6 +13,7 @@ import numpy.typing as npt
 import polars as pl
 
 from calipers.errors import Unclear
+from calipers.frozen import dataclass
 from calipers.model.arrays import Bools, Floats, Ints, Picklable, WhenAsked
 from calipers.model.fingerprint import RankingFingerprint
 from calipers.model.ground_truth import GroundTruth, SpanTable

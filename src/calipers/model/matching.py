@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import cached_property
 from typing import Literal, get_args
 
 from calipers.errors import InvalidInput, check_number
+from calipers.frozen import dataclass
 from calipers.model.policy import Policy, check_rel
 from calipers.text import normalise
 from calipers.words import did_you_mean

@@ -1,10 +1,11 @@
 """What happens in the cases a metric's formula does not decide, named and recorded."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from reprlib import repr as short
 from typing import Any, Literal, Self, get_args
 
 from calipers.errors import InvalidInput, check_number
+from calipers.frozen import dataclass
 from calipers.model.result import Plain
 from calipers.words import did_you_mean
 

@@ -5,7 +5,6 @@ it.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Literal, TypeVar
 
@@ -13,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.model.arrays import Bools, Floats, Hashes, Ints, as_series
 from calipers.model.fingerprint import (
     RankingFingerprint,

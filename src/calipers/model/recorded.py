@@ -5,8 +5,9 @@ stands.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from calipers.frozen import dataclass
 
 
 @dataclass(frozen=True)

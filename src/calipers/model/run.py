@@ -1,7 +1,7 @@
 """What one retriever returned, in order."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from typing import Any, Protocol, Self, TypeVar, cast
@@ -9,6 +9,7 @@ from typing import Any, Protocol, Self, TypeVar, cast
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.model.arrays import (
     Floats,
     Ints,

@@ -1,13 +1,13 @@
 """One number per query and metric, with everything needed to know what it means."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.model.arrays import Floats, Ints, Picklable, WhenAsked
 from calipers.model.policy import Policy
 from calipers.model.recorded import Recorded
@@ -22,7 +22,7 @@ differences, of a group against the rest, of agreement, of a share. The last two
 results of earlier versions."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Interval:
     """Where the mean over all such queries plausibly lies, at a level such as 0.95."""
 

@@ -1,10 +1,10 @@
 """The parts of a chart: panels, axes and marks, and builders that several charts share."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import ceil, floor, isfinite, log10
 from typing import TypeAlias
 
+from calipers.frozen import dataclass
 from calipers.model.scores import Interval
 from calipers.words import number
 

@@ -2,12 +2,12 @@
 
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 from itertools import groupby
 from math import isfinite
 from typing import Literal
 
+from calipers.frozen import dataclass
 from calipers.present.charts import Axis, Band, Chart, Dot, Panel, Stroke
 from calipers.present.escape import printable
 

@@ -1,7 +1,6 @@
 """Baselines: saved scores to compare later ones with; on disk as ``eval --json``, with a date."""
 
 import os
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -9,6 +8,7 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.input_types import PathText
 from calipers.io.files.open import Source
 from calipers.io.files.write import whole_file

@@ -1,8 +1,8 @@
 """The gain of the best of several settings: on these queries, and to expect on new ones."""
 
-from dataclasses import dataclass
 from typing import Self
 
+from calipers.frozen import dataclass
 from calipers.model.fact import Fact, Sentence, sentence
 from calipers.model.plain import Plain
 from calipers.statistics.winner import WinnerGain

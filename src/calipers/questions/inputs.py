@@ -1,7 +1,7 @@
 """The inputs of an operation: a pair, files, values, saved evaluations or a live retriever."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self, TypeGuard
@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import CalipersError, InvalidInput, SealedQueries, check_number
+from calipers.frozen import dataclass
 from calipers.input_types import MetricsInput
 from calipers.io.build import MemoryBudget
-from calipers.io.files.spill import SHARE_TO_HOLD, memory_in_bytes
 from calipers.io.load import load, load_pair, load_run
 from calipers.io.tables.columns import Columns
 from calipers.match.pair import match_again, match_pair
@@ -21,7 +21,6 @@ from calipers.model.matched import Matched
 from calipers.model.matching import Matching
 from calipers.model.policy import Policy
 from calipers.model.run import MOST_KEPT, Run, Scan
-from calipers.model.slicing import queries_where
 from calipers.operation import arguments_of, flat, is_given, to_record
 from calipers.questions.reading import DEPTH, Inputs, MatchingSettings, Reading, Where
 
@@ -141,6 +140,8 @@ def only_where(
     truth: GroundTruth, run: Run, where: Mapping[str, str]
 ) -> tuple[GroundTruth, Run]:
     """Restrict the ground truth and the run to queries with these tags."""
+    from calipers.model.slicing import queries_where  # few ask for a part of the queries
+
     counts = np.bincount(
         truth.target_query, truth.targets["grade"] > 0, truth.queries.height
     )
@@ -269,6 +270,8 @@ def few_bytes(memory: str | int | None) -> int:
     """The largest run, in bytes, that stays in memory between two questions."""
     if memory is None:
         return MOST_KEPT
+    from calipers.io.files.spill import SHARE_TO_HOLD, memory_in_bytes
+
     return min(MOST_KEPT, memory_in_bytes(memory) // SHARE_TO_HOLD)
 
 

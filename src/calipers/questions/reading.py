@@ -2,12 +2,12 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Annotated
 
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.input_types import (
     CorpusInput,
     DataInput,

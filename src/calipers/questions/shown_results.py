@@ -1,13 +1,13 @@
 """The results of every query as a language model sees them, with the targets they contain."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TypeVar
 
 import numpy as np
 import polars as pl
 
+from calipers.frozen import dataclass
 from calipers.match.tally import QueryPlaces
 from calipers.model.arrays import Bools, Ints, as_series
 from calipers.model.fingerprint import mixed_hashes, suspected_duplicates

@@ -1,11 +1,11 @@
 """The number of tokens that results cost a language model."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Self, get_args
 
 import numpy as np
 
+from calipers.frozen import dataclass
 from calipers.match.tokens import count_tokens
 from calipers.model.arrays import Ints
 from calipers.model.matched import Matched, TokenSource

@@ -19,12 +19,12 @@ own.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
 
+from calipers.frozen import dataclass
 from calipers.model.arrays import Bools, Floats, Hashes, Ints
 
 RATES = 40

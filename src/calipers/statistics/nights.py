@@ -17,12 +17,12 @@ never down.
 """
 
 import math
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from calipers.frozen import dataclass
 from calipers.model.arrays import Floats
 from calipers.statistics.paired_rows import paired_rows
 

@@ -27,7 +27,6 @@ rows cost no power, nor do rows in which too little changed to be extreme.
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from typing import Literal
@@ -35,6 +34,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calipers.frozen import dataclass
 from calipers.model.arrays import Floats, Ints
 from calipers.statistics.paired_units import ROUNDING, SMALLEST, PairedUnits, row_order
 from calipers.statistics.score_interval import Ends, normal_cdf, normal_quantile

@@ -1,11 +1,11 @@
 """One column of paired gains, summed by what counts as one observation."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from calipers.frozen import dataclass
 from calipers.model.arrays import Floats, Ints
 from calipers.statistics.clusters import exact_mean, weighted_mean
 

@@ -22,13 +22,13 @@ varies as much. docs/statistics.md says how often such a plan holds.
 """
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calipers.errors import InvalidInput, check_number
+from calipers.frozen import dataclass
 from calipers.model.claim import Visibility
 from calipers.statistics.clusters import Units, as_units
 from calipers.statistics.score_interval import normal_quantile

@@ -17,12 +17,12 @@ Stopping at a width, or at a number fixed before, it misses it less often.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 
 import numpy as np
 
+from calipers.frozen import dataclass
 from calipers.statistics.bounded_mean import rising_root
 
 FIRST = 20

@@ -17,11 +17,11 @@ loses all the setting in use has.
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calipers.frozen import dataclass
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.statistics.score_interval import Ends, t_quantile
 

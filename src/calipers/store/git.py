@@ -1,8 +1,9 @@
 """Ask git which commit was measured."""
 
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
+
+from calipers.frozen import dataclass
 
 PATIENCE_SECONDS = 10
 

@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -11,6 +11,7 @@ import polars as pl
 from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label, is_machine
 from calipers.model.result import moment

@@ -7,7 +7,6 @@ import weakref
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any
@@ -32,6 +31,7 @@ from calipers.errors import (
     UnreadableFile,
     WriteFailed,
 )
+from calipers.frozen import dataclass
 from calipers.store.place import FOLDER, StorePlace, locate
 from calipers.store.schema import HEAD, METADATA, VERSION_TABLE, VERSIONS
 from calipers.version import pip_install

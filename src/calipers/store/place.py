@@ -2,7 +2,7 @@
 
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Literal
 from urllib.parse import quote, unquote
@@ -10,6 +10,7 @@ from urllib.parse import quote, unquote
 from calipers.config import STORE as VARIABLE
 from calipers.config import find_config
 from calipers.errors import InvalidInput, UnreadableFile
+from calipers.frozen import dataclass
 
 Where = str | os.PathLike[str] | None
 """A history as a caller names it: a path or an address; None looks it up (see

@@ -2,10 +2,11 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import ClassVar, Literal, get_args
 
+from calipers.frozen import dataclass
 from calipers.model.labels import (
     Draw,
     Label,

@@ -9,7 +9,7 @@ import hashlib
 import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -19,6 +19,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import SQLAlchemyError
 
 from calipers.errors import CalipersError, InvalidInput, UnreadableFile
+from calipers.frozen import dataclass
 from calipers.store.open import Store
 from calipers.store.schema import CONTENT, EVALUATION, PART, SUMMARY, TAG
 

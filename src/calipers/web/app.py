@@ -5,7 +5,6 @@ import logging
 import re
 import socket
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import parse_qs
@@ -29,6 +28,7 @@ from calipers.errors import (
     UnreadableFile,
     WriteFailed,
 )
+from calipers.frozen import dataclass
 from calipers.present.escape import clean
 from calipers.questions.report.commands import commands_about
 from calipers.questions.report.page.page import HERE as REPORT

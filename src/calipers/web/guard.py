@@ -14,7 +14,6 @@ import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
 from typing import Any
 
@@ -26,6 +25,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from calipers.errors import CalipersError
+from calipers.frozen import dataclass
 from calipers.store.open import Store
 from calipers.store.schema import SESSION
 

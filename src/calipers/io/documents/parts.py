@@ -2,7 +2,8 @@
 
 import ast
 import re
-from dataclasses import dataclass
+
+from calipers.frozen import dataclass
 
 
 @dataclass(frozen=True)

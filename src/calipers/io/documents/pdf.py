@@ -7,10 +7,10 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from calipers.frozen import dataclass
 from calipers.io.documents.parts import Section
 
 if TYPE_CHECKING:

@@ -9,9 +9,10 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
+from calipers.frozen import dataclass
 from calipers.io.documents.page import Page
 from calipers.io.documents.parts import Link, Section, slug
 

@@ -8,10 +8,10 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from calipers.errors import InvalidInput, UnreadableFile
+from calipers.frozen import dataclass
 from calipers.io.corpus import Corpus, in_tables, open_corpus
 from calipers.io.documents.encoding import decoded
 from calipers.io.documents.parts import Section

@@ -6,7 +6,7 @@ import stat
 import sys
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property
 from io import BufferedReader, BytesIO
 from itertools import islice
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from calipers.errors import UnreadableFile
+from calipers.frozen import dataclass
 
 BLOCK = 8 << 20
 HEAD = 1 << 16

@@ -1,7 +1,7 @@
 """Look at a file or folder: its shape, before its format is recognised."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
@@ -11,6 +11,7 @@ import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
+from calipers.frozen import dataclass
 from calipers.io.build import MemoryBudget
 from calipers.io.files.open import Source
 from calipers.io.records import json_files

@@ -6,7 +6,6 @@ The file has no name: the system removes it when the process ends, however it en
 import re
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
@@ -17,6 +16,7 @@ from weakref import finalize
 import polars as pl
 
 from calipers.errors import InvalidInput, WriteFailed
+from calipers.frozen import dataclass
 from calipers.model.run import bytes_of
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}

@@ -7,7 +7,7 @@ reference outputs (LangSmith, Langfuse, MLflow, promptfoo), a table with its col
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from itertools import combinations, islice
 from pathlib import Path
@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from calipers.errors import InvalidInput, Unclear
+from calipers.frozen import dataclass
 from calipers.io.files.open import Source
 from calipers.io.files.probe import Probe
 from calipers.io.format import Format, read_records

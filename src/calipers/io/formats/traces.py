@@ -7,13 +7,14 @@ spans of OpenTelemetry are in ``spans``.
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.io.format import EachRow, RowFormat, Rows
 from calipers.io.records.documents import (
     BadDocument,

@@ -6,10 +6,10 @@ people did with them. They are joined by ``query_id``.
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.io.files.open import Source
 from calipers.io.files.probe import Probe
 from calipers.io.format import Rows, typed_rows

@@ -7,7 +7,6 @@ import json
 import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from typing import Any, Literal
@@ -16,6 +15,7 @@ import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
+from calipers.frozen import dataclass
 from calipers.io.files.open import Source, line_and_column, not_utf8
 from calipers.io.records.schema import Place
 from calipers.io.tables.columns import Columns

@@ -6,9 +6,10 @@ one only if results can be read from it. Whatever is found is read as a trial be
 """
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
+from calipers.frozen import dataclass
 from calipers.io.records.documents import (
     BadDocument,
     is_number,

@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fnmatch import fnmatchcase
 from itertools import chain
 from typing import Any
 
 from calipers.errors import InvalidInput, Unclear, is_command_line
+from calipers.frozen import dataclass
 from calipers.io.tables.usual_names import IGNORED
 from calipers.model.ground_truth import TARGET_SCHEMA
 from calipers.model.matched import Dataset, Role

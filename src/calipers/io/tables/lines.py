@@ -7,7 +7,7 @@ line.
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from urllib.parse import unquote
@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
+from calipers.frozen import dataclass
 from calipers.io.files.open import BYTE_ORDER_MARK, HEAD, Source, not_utf8
 from calipers.io.files.probe import Probe
 from calipers.io.tables.usual_names import is_long

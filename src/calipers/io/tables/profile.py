@@ -7,12 +7,12 @@ its profile in ``resolve``; which columns may be meant for a field is decided in
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 import polars as pl
 
+from calipers.frozen import dataclass
 from calipers.io.tables.cells import looks_like_texts
 from calipers.io.tables.grades import JUDGEMENTS, grade_in
 from calipers.names import (

@@ -7,12 +7,12 @@ results and targets is seen.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import polars as pl
 
 from calipers.errors import LOOK, CalipersError, InvalidInput, Unclear, is_command_line
+from calipers.frozen import dataclass
 from calipers.io.files.probe import Probe
 from calipers.io.tables.columns import IGNORE, MAP_IDS, TWO_LINES, Columns, Pairs, say
 from calipers.io.tables.usual_names import renaming

@@ -10,7 +10,7 @@ import csv
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Any
 import polars as pl
 
 from calipers.errors import CalipersError, InvalidInput, UnreadableFile, said_by
+from calipers.frozen import dataclass
 from calipers.io.files.open import HEAD, Source, not_utf8
 from calipers.io.files.write import unguarded
 from calipers.io.tables.columns import Columns

@@ -6,13 +6,14 @@ Secrets come from environment variables at run time and are never written to any
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 from urllib.parse import quote
 
 import msgspec
 
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.live.answers import Layout
 
 WORKERS = 8

@@ -1,7 +1,7 @@
 """Is this ground truth fit to measure with, and which differences can it detect?"""
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from calipers.checks.evidence import CorpusEvidence
 from calipers.checks.ground_truth import asked
 from calipers.engines.scoring import compute
 from calipers.errors import CalipersError
+from calipers.frozen import dataclass
 from calipers.io.corpus import Corpus
 from calipers.live.word_matching import WordIndex
 from calipers.match.choose import as_quotes

@@ -1,9 +1,9 @@
 """What may be asked here, declared once: names, types and defaults."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.input_types import CorpusInput, GroundTruthInput, QuestionsInput
 from calipers.operation import Setting, Settings, operation
 from calipers.questions.reading import Files, Match

@@ -4,13 +4,13 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from typing import TypeVar
 
 import msgspec
 
+from calipers.frozen import dataclass
 from calipers.io.documents.sections import TextDocument, lines_of, without_markup
 from calipers.model.labels import MADE_FROM
 from calipers.questions.begin.languages import (

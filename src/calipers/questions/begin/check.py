@@ -6,13 +6,13 @@ which is written anew after each answer. So nothing is lost when somebody stops.
 
 import os
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
 from calipers.errors import InvalidInput, UnreadableFile
+from calipers.frozen import dataclass
 from calipers.model.document import Document, Note
 from calipers.model.fact import Fact, sentence
 from calipers.model.labels import CHECKED, FIT, MACHINE, NOBODY, TO_CHECK, WRONG

@@ -2,13 +2,13 @@
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from calipers.errors import WriteFailed
+from calipers.frozen import dataclass
 from calipers.io.files.write import whole_file
 from calipers.model.plain import plain
 

@@ -3,10 +3,11 @@
 import re
 import tomllib
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import Path
 
+from calipers.frozen import dataclass
 from calipers.names import words_in
 
 LINK = "\x00"

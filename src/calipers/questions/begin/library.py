@@ -3,10 +3,10 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
+from calipers.frozen import dataclass
 from calipers.io.documents.parts import Section
 from calipers.io.documents.sections import TextDocument
 from calipers.questions.begin.candidates import content_words

@@ -8,10 +8,10 @@ import posixpath
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import unquote
 
+from calipers.frozen import dataclass
 from calipers.io.documents.parts import Link, Section
 from calipers.io.documents.sections import TextDocument, without_markup
 from calipers.questions.begin.candidates import (

@@ -6,10 +6,10 @@ retries, and with a cache from which an interrupted call goes on.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from calipers.errors import InvalidInput, RetrieverFailed
+from calipers.frozen import dataclass
 from calipers.io.documents.sections import TextDocument
 from calipers.live.chat import (
     NOTHING_TO_ASK,

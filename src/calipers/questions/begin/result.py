@@ -1,10 +1,10 @@
 """The answer: questions made from documents, and a first number."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from calipers.frozen import dataclass
 from calipers.model.labels import is_machine
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval

@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from calipers.frozen import dataclass
 from calipers.operation import PYTHON, Setting, Settings, operation
 from calipers.questions.begin.candidates import BY_DEFAULT, SOURCES
 

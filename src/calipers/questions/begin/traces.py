@@ -4,11 +4,12 @@ import hashlib
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from typing import Any, ClassVar
 
 from calipers.errors import InvalidInput, check_number
+from calipers.frozen import dataclass
 from calipers.io.formats.traces import NO_CALLS, RetrieverCall
 from calipers.io.formats.ubi import Behaviour, Ubi
 from calipers.model.document import Document, Lines, Note

@@ -1,13 +1,13 @@
 """Whether results may be compared at all, and if so, on which queries and metrics."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from calipers.engines.summary import facts_by_name
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.model.arrays import Floats, Ints
 from calipers.model.matched import EXAMPLES
 from calipers.model.scores import MetricFacts, Scores

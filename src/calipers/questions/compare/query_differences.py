@@ -1,11 +1,10 @@
 """The queries of a comparison, largest differences first."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.present.paging import PAGE_SIZE, Page, page_of
 from calipers.questions.compare.result import Comparison
 

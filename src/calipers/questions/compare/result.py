@@ -1,7 +1,7 @@
 """The result of a comparison of two or more systems on the same queries."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.model.arrays import Floats
 from calipers.model.claim import Claim, Visibility
 from calipers.model.recorded import Recorded

@@ -1,7 +1,7 @@
 """Compare systems with a baseline: paired differences, tests, power."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -9,6 +9,7 @@ import polars as pl
 from calipers.engines.scoring import uneven_clusters
 from calipers.engines.summary import interval_of_metric
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.measures.no_answer import UNANSWERABLE
 from calipers.model.arrays import Bools, Floats, Ints, frozen_array
 from calipers.model.claim import Visibility

@@ -1,9 +1,10 @@
 """Operations and their settings: names, types and defaults."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Annotated
 
+from calipers.frozen import dataclass
 from calipers.input_types import GroundTruthInput, SystemInput, SystemsInput
 from calipers.operation import Setting, Settings, operation
 from calipers.questions.reading import (

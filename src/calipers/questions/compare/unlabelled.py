@@ -1,13 +1,14 @@
 """What changed between two runs, query by query, without ground truth."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.measures.spec import check_cutoff
 from calipers.model.arrays import Floats
 from calipers.model.document import Document, Lines, Note

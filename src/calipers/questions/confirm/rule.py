@@ -14,7 +14,7 @@ number. A number would show the tuner which way the sealed queries lean.
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import ClassVar
@@ -22,6 +22,7 @@ from typing import ClassVar
 import numpy as np
 
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.io.load import SEAL, load
 from calipers.measures import Metric, parse
 from calipers.model.arrays import Floats, Ints

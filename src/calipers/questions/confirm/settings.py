@@ -1,9 +1,9 @@
 """Operations and their settings: names, types and defaults."""
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
+from calipers.frozen import dataclass
 from calipers.input_types import RunInput
 from calipers.operation import Setting, Settings, operation
 from calipers.questions.reading import MatchingSettings

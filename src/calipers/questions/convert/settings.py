@@ -1,9 +1,9 @@
 """What may be asked here, declared once: names, types and defaults."""
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
+from calipers.frozen import dataclass
 from calipers.input_types import CorpusInput, DataInput, GroundTruthInput
 from calipers.live.keywords import ColumnNames
 from calipers.operation import PYTHON, Setting, Settings, operation

@@ -7,7 +7,7 @@ the tests that needs it.
 
 import shlex
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Literal
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from calipers.engines.scoring import compute
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.match.near_ids import NearPairs
 from calipers.match.notes import differ_in
 from calipers.match.pair import match_pair

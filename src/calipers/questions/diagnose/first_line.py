@@ -1,11 +1,12 @@
 """The first line of a diagnosis, what to do next, and the gap between precision and recall."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from calipers.engines.scoring import compute
+from calipers.frozen import dataclass
 from calipers.measures import parse
 from calipers.measures.views import Found
 from calipers.model.arrays import Bools, Floats

@@ -2,10 +2,10 @@
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
+from calipers.frozen import dataclass
 from calipers.model.arrays import Bools
 from calipers.model.fact import Fact, Sentence, named, sentence
 from calipers.model.matched import EMPTY, FAILED, MISSING

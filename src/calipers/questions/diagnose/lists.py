@@ -1,11 +1,12 @@
 """The results of every query as arrays, and matches after the results were put in another order."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 import polars as pl
 
+from calipers.frozen import dataclass
 from calipers.match.tokens import count_tokens
 from calipers.model.arrays import Bools, Floats, Hashes, Ints
 from calipers.model.matched import Matches

@@ -1,9 +1,9 @@
 """Why a retriever fails: cures tried on the recorded run, and where each target was lost."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from calipers.frozen import dataclass
 from calipers.model.claim import Standing
 from calipers.model.fact import Fact
 from calipers.model.result import HasRows, Plain

@@ -1,8 +1,9 @@
 """Operations and their settings: names, types and defaults."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
+from calipers.frozen import dataclass
 from calipers.operation import Setting, Settings, operation
 from calipers.questions.misses.settings import Candidates
 from calipers.questions.reading import Cluster, Confidence, Data, Price, Reading, Searched

@@ -1,11 +1,11 @@
 """Cures, tested together by the one paired rule."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from calipers.frozen import dataclass
 from calipers.model.arrays import Floats
 from calipers.model.scores import Scores
 from calipers.model.slicing import clusters_in

@@ -1,11 +1,11 @@
 """What each further call of a retriever adds."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.match.calls import numbered
 from calipers.match.pair import match_call
 from calipers.measures.views import NEVER

@@ -6,7 +6,6 @@ corrections from such a queue, none of 40 intervals contained the true value.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +13,7 @@ import polars as pl
 
 from calipers.engines.summary import value_bounds
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.io.load import load
 from calipers.model.document import Cell, Column, Document, Note, Table
 from calipers.model.fact import Fact, sentence

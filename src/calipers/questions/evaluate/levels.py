@@ -1,11 +1,12 @@
 """The same evaluation at the level of evidence, of chunks and of documents, side by side."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from calipers.engines.scoring import score
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.match.level import NoDocuments
 from calipers.measures import Metric
 from calipers.measures.coverage import Coverage

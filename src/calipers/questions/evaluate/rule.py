@@ -1,20 +1,20 @@
 """An evaluation: scores from any source, and the other results asked for on the same data."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
 from calipers.engines.scoring import choose_metrics, deepest, of_returned, score
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.input_types import DataInput, GroundTruthInput
 from calipers.measures import Metric
 from calipers.model.document import Block, Document, Lines, Note, Rows
 from calipers.model.matched import Matched
 from calipers.model.result import ShowsItself, sentences_of
 from calipers.model.scores import Scores
-from calipers.model.slicing import refuse_weighted
 from calipers.operation import to_record
 from calipers.present.scores import document as scores_document
 from calipers.present.scores import summary_rows
@@ -230,6 +230,7 @@ def _slices(scores: Scores, settings: "EvaluateSettings") -> "Slices":
 
 def report_of(answer: EvaluationAnswer, settings: "EvaluateSettings") -> "Report":
     """The report page of this evaluation."""
+    from calipers.model.slicing import refuse_weighted
     from calipers.questions.report.browse import Browse
     from calipers.questions.report.result import Report
     from calipers.questions.report.rule import describe

@@ -1,10 +1,10 @@
 """What may be asked here, declared once: names, types and defaults."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
+from calipers.frozen import dataclass
 from calipers.input_types import GroundTruthInput
 from calipers.operation import (
     OUTPUT,

@@ -1,11 +1,12 @@
 """The lanes beside the ground truth: what each way to fuse them is worth."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from calipers.engines.scoring import compute
+from calipers.frozen import dataclass
 from calipers.match.pair import match_again
 from calipers.measures import Metric
 from calipers.model.arrays import Floats, Ints

@@ -6,12 +6,13 @@ and is compared as it is. All of it is tested together, by the paired test of ``
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.model.arrays import Floats, Ints
 from calipers.model.claim import Claim, Standing
 from calipers.model.fact import Fact, Sentence, named, replaced, sentence

@@ -1,9 +1,9 @@
 """Lanes that add nothing: they are empty, find no target, or are another lane once more."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from calipers.errors import NoCommonIds
+from calipers.frozen import dataclass
 from calipers.match.notes import likely_rule
 from calipers.model.claim import Claim
 from calipers.model.fact import Sentence, joined, named, sentence

@@ -1,7 +1,6 @@
 """The recorded results of several lanes, side by side."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias
 
@@ -10,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.run import RUN_SCHEMA, Run
 

@@ -1,9 +1,9 @@
 """The result of a fusion: the settings tried, the lanes, the ceiling, the reranker."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
+from calipers.frozen import dataclass
 from calipers.model.claim import Claim
 from calipers.model.plain import Plain
 from calipers.model.result import HasRows

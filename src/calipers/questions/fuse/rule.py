@@ -1,12 +1,13 @@
 """Measure every way to fuse recorded lanes, decide, and say what each lane is worth."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from calipers.engines.scoring import compute, facts_of
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.measures import Metric
 from calipers.model.arrays import Floats, Ints
 from calipers.model.claim import Claim

@@ -1,8 +1,10 @@
 """The ways to fuse lanes: kinds, weights and constants, and those that are tried."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, get_args
+
+from calipers.frozen import dataclass
 
 Kind = Literal["alone", "rrf", "sum", "mnz", "interleave"]
 Norm = Literal["min-max", "z", "rank"]

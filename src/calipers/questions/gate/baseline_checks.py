@@ -1,12 +1,13 @@
 """Compare scores with a baseline, query by query: is there a loss, and is it significant?"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.measures import Metric
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.scores import Scores

@@ -4,13 +4,14 @@ import math
 import operator
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from calipers.engines.summary import facts_by_name, summarise
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.measures.spec import Metric, parse_one
 from calipers.model.arrays import Ints
 from calipers.model.scores import Scores, Summary

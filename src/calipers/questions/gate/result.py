@@ -1,12 +1,13 @@
 """The verdict on a result: which conditions hold, and whether it fell behind a baseline."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
 
+from calipers.frozen import dataclass
 from calipers.model.arrays import Floats
 from calipers.model.claim import Claim
 from calipers.model.fact import Fact, Sentence, joined, named, sentence

@@ -1,11 +1,11 @@
 """Operations and their settings: names, types and defaults."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from datetime import datetime
 from os import PathLike
 from typing import TYPE_CHECKING, Annotated
 
+from calipers.frozen import dataclass
 from calipers.input_types import PathText, Scores
 from calipers.operation import HISTORY, POLICIES, STATISTICS, Setting, Settings, operation
 from calipers.questions.reading import (

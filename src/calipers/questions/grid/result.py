@@ -1,10 +1,11 @@
 """A grid of retrievers: its combinations, the plan and the result."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+from calipers.frozen import dataclass
 from calipers.live.document import duration
 from calipers.model.document import Cell, Cells, Column, Document, Note, Table
 from calipers.model.result import HasRows, plain, sentences_of

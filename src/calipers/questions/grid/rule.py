@@ -4,7 +4,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -15,6 +15,7 @@ import numpy as np
 from calipers.config import find_config, inside, read_config
 from calipers.engines.scoring import choose_metrics, deepest
 from calipers.errors import InvalidInput, RetrieverFailed, WriteFailed
+from calipers.frozen import dataclass
 from calipers.io.tables.columns import Columns
 from calipers.live.adapters.base import Retriever, Secrets, shown_value, without_secrets
 from calipers.live.adapters.recognise import add_to_path, as_retriever, load_target

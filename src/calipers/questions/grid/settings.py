@@ -1,9 +1,9 @@
 """What may be asked here, declared once: names, types and defaults."""
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
+from calipers.frozen import dataclass
 from calipers.live.keywords import Watched
 from calipers.operation import Setting, Settings, operation
 

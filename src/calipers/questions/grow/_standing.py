@@ -1,11 +1,12 @@
 """Where each target stands, and how many competitors stand above it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
+from calipers.frozen import dataclass
 from calipers.measures.views import NEVER, Found, per_query
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.matched import Matched, Matches

@@ -1,9 +1,9 @@
 """What is found in a corpus of another size."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from calipers.frozen import dataclass
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval, with_version
 

@@ -7,12 +7,12 @@ that targets behind their ends could hardly matter.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from calipers.engines.scoring import score
 from calipers.errors import InvalidInput, check_number
+from calipers.frozen import dataclass
 from calipers.measures import Metric
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.fact import Sentence, named

@@ -1,9 +1,10 @@
 """What may be asked here, declared once: names, types and defaults."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
+from calipers.frozen import dataclass
 from calipers.operation import Setting, Settings, operation
 from calipers.questions.reading import Data, Intervals, Reading, cutoff_list
 

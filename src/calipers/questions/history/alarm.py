@@ -5,7 +5,7 @@ is due to the retriever (or the corpus).
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from statistics import median
@@ -16,6 +16,7 @@ import polars as pl
 
 from calipers.engines.summary import facts_by_name
 from calipers.errors import InvalidInput, check_number
+from calipers.frozen import dataclass
 from calipers.model.age import age_of
 from calipers.model.arrays import Floats
 from calipers.model.evaluation import Evaluation

@@ -1,9 +1,9 @@
 """Results of history: its evaluations, their lines over time, and whether they got worse."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, Literal
 
+from calipers.frozen import dataclass
 from calipers.model.claim import Claim
 from calipers.model.evaluation import Evaluation
 from calipers.model.fact import named, sentence

@@ -1,10 +1,10 @@
 """Operations and their settings: names, types and defaults."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
+from calipers.frozen import dataclass
 from calipers.input_types import CorpusInput, GroundTruthInput, RunInput, Scores
 from calipers.operation import PYTHON, Setting, Settings, operation
 from calipers.questions.reading import Now, Primary, Store

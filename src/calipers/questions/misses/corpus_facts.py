@@ -1,12 +1,13 @@
 """Look up targets in the corpus: whole in a chunk, split over chunks, or absent."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import polars as pl
 
 from calipers.checks.evidence import Batches, SpanEvidence, among, split_quotes
+from calipers.frozen import dataclass
 from calipers.match.cover import Piece, enough, size, union
 from calipers.match.locate import Shelf
 from calipers.match.quote import Quote

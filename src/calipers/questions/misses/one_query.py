@@ -1,13 +1,14 @@
 """One query, asked live or looked up in a run: the rank of every target, or why it is missing."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.io.load import load
 from calipers.io.tables.columns import Columns
 from calipers.match.notes import likely_reason

@@ -2,13 +2,13 @@
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
 from reprlib import repr as short
 from typing import Any, ClassVar
 
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.model.arrays import Ints
 from calipers.model.result import HasRows, Plain, plain, sentences_of
 

@@ -5,7 +5,7 @@ guess at inputs that were not given (the corpus, the candidates, exact search).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -15,6 +15,7 @@ import polars as pl
 from calipers.checks.evidence import Batches
 from calipers.engines.summary import audit_counts, enforce
 from calipers.errors import InvalidInput, is_command_line
+from calipers.frozen import dataclass
 from calipers.io.corpus import open_corpus
 from calipers.io.load import load
 from calipers.match.near_ids import NearIds

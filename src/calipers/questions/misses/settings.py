@@ -1,8 +1,9 @@
 """What may be asked here, declared once: names, types and defaults."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
+from calipers.frozen import dataclass
 from calipers.input_types import RetrieverInput, RunInput
 from calipers.live.keywords import ColumnNames, RetrieverOptions
 from calipers.operation import Setting, Settings, operation

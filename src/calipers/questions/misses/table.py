@@ -1,13 +1,14 @@
 """Misses as a table to read, filter and label."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Self
 
 import numpy as np
 import polars as pl
 
+from calipers.frozen import dataclass
 from calipers.match.near_ids import Ids, NearPairs
 from calipers.match.pieces import quotes_in_part, spans_in_part
 from calipers.measures.views import NEVER

@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from calipers.errors import InvalidInput, check_number
+from calipers.frozen import dataclass
 from calipers.model.arrays import Floats
 from calipers.model.claim import Claim, QueriesToDetect
 from calipers.model.document import Document, Note, of_claim

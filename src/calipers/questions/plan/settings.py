@@ -1,9 +1,9 @@
 """What may be asked here, declared once: names, types and defaults."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
+from calipers.frozen import dataclass
 from calipers.input_types import MetricsInput, SystemsInput
 from calipers.operation import Setting, Settings, operation
 from calipers.questions.reading import (

@@ -1,11 +1,11 @@
 """The curve of precision over recall, as every course on retrieval draws it."""
 
-from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
 from calipers.engines.scoring import score
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.measures import parse
 from calipers.measures.rank import CURVE, LEVELS
 from calipers.model.document import Document, Picture, Table

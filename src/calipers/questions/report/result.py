@@ -1,10 +1,10 @@
 """The content of a report on one or more retrievers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from os import PathLike
 from typing import ClassVar
 
+from calipers.frozen import dataclass
 from calipers.model.result import ShowsItself
 from calipers.model.scores import Scores
 from calipers.questions.compare.result import Comparison

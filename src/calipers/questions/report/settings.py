@@ -1,9 +1,9 @@
 """Operations and their settings: names, types and defaults."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
+from calipers.frozen import dataclass
 from calipers.input_types import CorpusInput
 from calipers.operation import PYTHON, Setting, Settings, operation
 from calipers.questions.reading import (

@@ -10,7 +10,6 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -18,6 +17,7 @@ from typing import TypeVar
 import msgspec
 
 from calipers.errors import InvalidInput, UnreadableFile, WriteFailed
+from calipers.frozen import dataclass
 from calipers.io.files.lock import lock, open_binary
 
 ERROR = 0.05

@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import CalipersError, InvalidInput, check_number
+from calipers.frozen import dataclass
 from calipers.io.files.write import check_place, whole_file
 from calipers.io.formats.ours import Ours
 from calipers.io.load import SEAL, load

@@ -1,10 +1,10 @@
 """Scores by slice of the queries, and the claims about them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from shlex import quote
 from typing import Any, ClassVar, Literal
 
+from calipers.frozen import dataclass
 from calipers.model.claim import Claim
 from calipers.model.fact import Fact, commanded, sentence
 from calipers.model.result import HasRows, Plain

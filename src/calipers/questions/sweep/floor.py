@@ -13,13 +13,14 @@ detect a loss.
 
 import math
 from collections.abc import Iterator
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, replace
 from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.claim import Claim, QueriesToDetect
 from calipers.model.document import Cell, Cells, Column, Document, Note, Table, of_claim

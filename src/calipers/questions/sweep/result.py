@@ -1,11 +1,11 @@
 """Every metric over k, and the k to use."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from reprlib import repr as short
 from typing import Any, ClassVar
 
 from calipers.errors import InvalidInput
+from calipers.frozen import dataclass
 from calipers.model.claim import Claim, QueriesToDetect
 from calipers.model.recorded import Recorded
 from calipers.model.result import HasRows, Plain
