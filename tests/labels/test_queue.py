@@ -9,7 +9,7 @@ import calipers
 from calipers.errors import InvalidInput
 from calipers.io.load import load
 from calipers.labels import desk as desks
-from calipers.labels.draft import to_judge
+from calipers.labels.new_pool import to_judge
 from calipers.model.labels import Label
 from calipers.store.label_pools import PoolClosedError, read_on
 from calipers.store.pool import PoolItem

@@ -81,7 +81,7 @@ def _shelf(
     owner: str | None,
 ) -> Any:
     """What to serve: the history, these evaluations, or a pool to judge."""
-    from calipers.labels.draft import pool_settings
+    from calipers.labels.new_pool import pool_settings
     from calipers.labels.settings import LabelsPoolSettings
     from calipers.questions.systems import name_systems
     from calipers.store.label_pools import check_judge

@@ -44,17 +44,30 @@ def compare_with_people(
     judge: str, machine: Bools, people: Bools, undecided: int
 ) -> MachineCheck:
     """Compare a machine's relevant labels with those of human annotators."""
-    pairs = (machine & people, ~machine & people, machine & ~people, ~machine & ~people)
-    both, missed, invented, neither = (int(np.count_nonzero(pair)) for pair in pairs)
+    both = int(np.count_nonzero(machine & people))
+    missed = int(np.count_nonzero(~machine & people))
+    invented = int(np.count_nonzero(machine & ~people))
+    neither = int(np.count_nonzero(~machine & ~people))
+    relevant = both + missed
+    irrelevant = neither + invented
+    return MachineCheck(
+        judge,
+        both=both,
+        missed=missed,
+        invented=invented,
+        neither=neither,
+        sensitivity=both / relevant if relevant else None,
+        sensitivity_interval=_share_interval(both, relevant),
+        specificity=neither / irrelevant if irrelevant else None,
+        specificity_interval=_share_interval(neither, irrelevant),
+        undecided=undecided,
+    )
 
-    def share(count: int, n: int) -> tuple[float | None, Interval | None]:
-        ends = wilson(count, n, CONFIDENCE)
-        return (
-            (count / n, Interval(*ends, CONFIDENCE, "wilson")) if ends else (None, None)
-        )
 
-    shares = (*share(both, both + missed), *share(neither, neither + invented))
-    return MachineCheck(judge, both, missed, invented, neither, *shares, undecided)
+def _share_interval(count: int, n: int) -> Interval | None:
+    """The interval of a share; None of nothing."""
+    ends = wilson(count, n, CONFIDENCE)
+    return Interval(*ends, CONFIDENCE, "wilson") if ends else None
 
 
 def decide(state: LabelState, item: int, *, machines: bool = False) -> Decision | None:
@@ -76,66 +89,90 @@ def decide(state: LabelState, item: int, *, machines: bool = False) -> Decision 
     reopened = state.reopened(item)
     if len(counted) > 1 and counted[0][1] == counted[1][1]:
         return Decision(labels, None, "tie", reopened)
-    how: Counted = (
-        "majority" if len(counted) > 1 else "agreed" if len(labels) > 1 else "one"
-    )
+    how: Counted = "one"
+    if len(counted) > 1:
+        how = "majority"
+    elif len(labels) > 1:
+        how = "agreed"
     return Decision(labels, counted[0][0], how, reopened)
 
 
 def agreement(items: Sequence[PoolItem], state: LabelState) -> Agreement:
     """How far the judges of some items agree; language models are compared with humans."""
-    decided = {
-        item: decision
-        for item in state.touched()
-        if (decision := decide(state, item)) is not None
-    }
-    grades = {
-        item: decision.grades for item, decision in decided.items() if decision.labels
-    }
-    people = list(dict.fromkeys(who for grade in grades.values() for who in grade))
-    shared = [grade for grade in grades.values() if len(grade) > 1]
-    table = np.array(
-        [[grade.get(who, np.nan) for who in people] for grade in grades.values()]
-    )
-    conflicts = (
-        Conflict(
-            decision.labels,
-            decision.counts,
-            decision.how,
-            decision.final,
-            items[item],
-            state.notes(item),
-        )
-        for item, decision in decided.items()
-        if len(set(decision.grades.values())) > 1
-        or (decision.how == "final" and decision.grades)
-    )
-    by_judge = {name: state.of_judge(name) for name in state.judges()}
-    judges = [
-        judge
-        for judge in by_judge
-        if not is_machine(judge) and {e.kind for e in by_judge[judge]} != {"final"}
+    decided: dict[int, Decision] = {}
+    for item in state.touched():
+        decision = decide(state, item)
+        if decision is not None:
+            decided[item] = decision
+    grades = [decision.grades for decision in decided.values() if decision.labels]
+    shared = [grades_of_item for grades_of_item in grades if len(grades_of_item) > 1]
+    alike = [
+        grades_of_item
+        for grades_of_item in shared
+        if len(set(grades_of_item.values())) == 1
     ]
-    checks = (_machine(name, state, decided) for name in by_judge if is_machine(name))
+    machines = [judge for judge in state.judges() if is_machine(judge)]
+    checks = [_machine(judge, state, decided) for judge in machines]
     return Agreement(
-        tuple(_summary(judge, state) for judge in judges),
-        len(grades),
-        len(shared),
-        sum(len(set(grades_of_item.values())) == 1 for grades_of_item in shared),
-        alpha_of(table) if len(people) > 1 else None,
-        tuple(
-            sorted(
-                conflicts,
-                key=lambda conflict: (
-                    min(conflict.grades.values()) - max(conflict.grades.values())
-                ),
-            )
-        ),
-        tuple(check for check in checks if check is not None),
+        judges=tuple(_summary(judge, state) for judge in _people(state)),
+        judged=len(grades),
+        shared=len(shared),
+        alike=len(alike),
+        alpha=_alpha_of_people(grades),
+        conflicts=_conflicts(decided, items, state),
+        machines=tuple(check for check in checks if check is not None),
     )
+
+
+def _people(state: LabelState) -> list[str]:
+    """The people who judged; who only settled what others disagreed on is none of them."""
+    people = []
+    for judge in state.judges():
+        kinds = {entry.kind for entry in state.of_judge(judge)}
+        if not is_machine(judge) and kinds != {"final"}:
+            people.append(judge)
+    return people
+
+
+def _alpha_of_people(grades: Sequence[Mapping[str, float]]) -> Alpha | None:
+    """Alpha over the grades of people, item by item; None where one person judged alone."""
+    people = list(dict.fromkeys(who for of_item in grades for who in of_item))
+    if len(people) < 2:
+        return None
+    rows = []
+    for of_item in grades:
+        rows.append([of_item.get(who, np.nan) for who in people])
+    return alpha_of(np.array(rows))
+
+
+def _conflicts(
+    decided: Mapping[int, Decision], items: Sequence[PoolItem], state: LabelState
+) -> tuple[Conflict, ...]:
+    """The items on which people differ, or differed until it was settled, the widest first."""
+    conflicts = []
+    for item, decision in decided.items():
+        differ = len(set(decision.grades.values())) > 1
+        if differ or (decision.how == "final" and decision.grades):
+            conflicts.append(
+                Conflict(
+                    decision.labels,
+                    decision.counts,
+                    decision.how,
+                    decision.final,
+                    items[item],
+                    state.notes(item),
+                )
+            )
+    return tuple(sorted(conflicts, key=_distance, reverse=True))
+
+
+def _distance(conflict: Conflict) -> float:
+    """How far apart the lowest and the highest grade are."""
+    return max(conflict.grades.values()) - min(conflict.grades.values())
 
 
 def _summary(judge: str, state: LabelState) -> JudgeSummary:
+    """What one judge did: of each item the latest entry counts."""
     entries = state.of_judge(judge)
     latest = [state.current(item, judge) for item in {entry.item for entry in entries}]
     kinds = Counter(entry.kind for entry in latest if entry is not None)
@@ -147,17 +184,18 @@ def _machine(
     name: str, state: LabelState, decided: Mapping[int, Decision]
 ) -> MachineCheck | None:
     """Compare a machine with the human grade, on items that both labelled."""
-    compared = [
-        (state.current(item, name), decision.counts) for item, decision in decided.items()
-    ]
-    both = [
-        (entry.grade, grade)
-        for entry, grade in compared
-        if entry is not None and entry.grade is not None
-    ]
-    used = np.array(
-        [(mine > 0, theirs > 0) for mine, theirs in both if theirs is not None]
-    )
-    if not len(used):
+    by_machine: list[bool] = []
+    by_people: list[bool] = []
+    undecided = 0
+    for item, decision in decided.items():
+        entry = state.current(item, name)
+        if entry is None or entry.grade is None:
+            continue
+        if decision.counts is None:
+            undecided += 1
+            continue
+        by_machine.append(entry.grade > 0)
+        by_people.append(decision.counts > 0)
+    if not by_machine:
         return None
-    return compare_with_people(name, used[:, 0], used[:, 1], len(both) - len(used))
+    return compare_with_people(name, np.array(by_machine), np.array(by_people), undecided)

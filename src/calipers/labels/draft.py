@@ -1,18 +1,16 @@
-"""What to judge: files to label, and pools of the first results of several runs."""
+"""A file to label: the first results of several runs, each pair of question and item once."""
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
-from calipers.engines.scoring import choose_metrics
 from calipers.errors import (
     CalipersError,
     InvalidInput,
-    NoCommonIds,
     WriteFailed,
     check_number,
 )
@@ -21,54 +19,24 @@ from calipers.io.corpus import open_corpus
 from calipers.io.load import load_ground_truth, load_run
 from calipers.io.records.label_files import check_label_file, read_labels, write_labels
 from calipers.io.tables.columns import Columns
-from calipers.labels.judged_truth import matching_of
 from calipers.live.questions import read_questions
-from calipers.match.pair import match_pair
 from calipers.model.document import Document, Note
 from calipers.model.fact import Fact, joined, named, sentence
-from calipers.model.fingerprint import fingerprint_rows, fingerprint_settings
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.labels import Label, QueueOrder, TargetsAs, is_machine
+from calipers.model.labels import Label, is_machine
 from calipers.model.result import HasRows, Plain, ShowsItself
 from calipers.model.run import Run
 from calipers.present.escape import printable
 from calipers.questions import pooling
 from calipers.questions.inputs import run_within
 from calipers.questions.systems import name_systems
-from calipers.store.label_pools import check_judge, list_pools, make_pool
-from calipers.store.open import Store
-from calipers.store.pool import PoolSettings
 from calipers.words import first_results, plural
 
 if TYPE_CHECKING:
-    from calipers.labels.settings import LabelsDraftSettings, Pooling, Runs
+    from calipers.labels.settings import LabelsDraftSettings, Runs
 
-LONGEST_GUIDELINES = 20_000
 NAMED = 5
 """How many questions a note names."""
-
-
-def check_unfilled(path: str) -> None:
-    """Refuse to overwrite a file that already contains human grades."""
-    check_label_file(path)
-    if not Path(path).is_file() or not Path(path).stat().st_size:
-        return
-    try:
-        rows = read_labels(path)
-    except CalipersError as error:
-        # It may hold grades in a form that a spreadsheet made of it.
-        raise WriteFailed(
-            f"The output {path} is there, and cannot be read as labels; name another "
-            "file, or move that one away."
-        ) from error
-    filled = sum(
-        label.grade is not None and not is_machine(label.judge or "") for _, label in rows
-    )
-    if filled:
-        raise WriteFailed(
-            f"The output {path} holds {plural(filled, 'grade')} that somebody filled in; "
-            "name another file, or move that one away."
-        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -106,6 +74,176 @@ class Draft(Plain, HasRows):
     def write(self, path: str | Path) -> None:
         """Write the rows as .jsonl or .csv, atomically."""
         write_labels(self.rows, path)
+
+
+def draft_files(runs: "Runs", settings: "LabelsDraftSettings") -> Draft:
+    """Read runs of any size, and return their first k results as rows to judge."""
+    columns = Columns.of(settings.files.columns)
+    questions = read_asked(settings.questions, columns)
+    memory = settings.files.memory
+    loaded = [run_within(run, None, columns, memory) for run in _list_runs(runs)]
+    truth = None
+    if settings.ground_truth is not None:
+        truth = load_ground_truth(settings.ground_truth, columns)
+    columns.check_used()
+    return draft(
+        loaded,
+        questions,
+        k=settings.k,
+        seed=settings.seed,
+        truth=truth,
+        corpus=settings.corpus,
+    )
+
+
+def _list_runs(runs: Any) -> list[Any]:
+    """One run, or a list or mapping of runs, as a list."""
+    if isinstance(runs, str | os.PathLike | Run | Mapping | pl.DataFrame):
+        return [runs]
+    # A list of records is one run; a list of anything else is a list of runs.
+    is_records = isinstance(runs, list | tuple) and all(
+        isinstance(run, Mapping) and "query" in run and "retrieved" in run for run in runs
+    )
+    if is_records and runs:
+        return [list(runs)]
+    listed = (
+        list(runs)
+        if isinstance(runs, Iterable) and getattr(runs, "ndim", True)
+        else [runs]
+    )
+    if not listed:
+        raise InvalidInput("No run is given; give at least one, and better several.")
+    return listed
+
+
+def read_asked(
+    questions: object, columns: Columns | None = None
+) -> dict[str, str] | None:
+    """The texts of the questions by id, in their order; None if no questions are given."""
+    if questions is None:
+        return None
+    return {question.id: question.text for question in read_questions(questions, columns)}
+
+
+def read_inputs(
+    runs: Any, ground_truth: Any, columns: Any
+) -> tuple[dict[str, Run], GroundTruth | None]:
+    """The runs by name, and the ground truth."""
+    column_names = Columns.of(columns)
+    loaded = {
+        name: load_run(value, name, column_names)
+        for name, value in name_systems(runs).items()
+    }
+    truth = (
+        None if ground_truth is None else load_ground_truth(ground_truth, column_names)
+    )
+    column_names.check_used()
+    return loaded, truth
+
+
+def draft(
+    runs: Sequence[Run],
+    questions: Mapping[str, str] | None,
+    *,
+    k: int,
+    seed: int,
+    truth: GroundTruth | None = None,
+    corpus: object = None,
+) -> Draft:
+    """Pool the first k results of several runs into rows to judge.
+
+    ``questions`` maps ids to question texts, in the order of judging; without it they come
+    from the runs.
+    """
+    check_number("k", k, whole=True, least=1)
+    frames = [pooling.first_results(run, k) for run in runs]
+    queries = pooling.query_names(frames).to_list()
+    texts = questions if questions is not None else question_texts(runs, queries)
+    returned = set(queries)
+    wanted = [query for query in texts if query in returned]
+    if not wanted:
+        raise InvalidInput(
+            f"There is nothing to judge: the questions are {_first_of([*texts])}; give "
+            f"those that the runs were asked: {_first_of(queries)}."
+        )
+    pooled = pooling.pool_runs(frames, k).items
+    items: Mapping[str, Sequence[Label]] = {query: pooled[query] for query in wanted}
+    judged = 0
+    if truth is not None:
+        items, judged = pooling.without_judged(items, truth)
+    rows = [
+        replace(label, query=texts[query])
+        for query in wanted
+        for label in pooling.shuffled(items[query], seed)
+    ]
+    if corpus is not None:
+        rows = with_corpus(rows, corpus)
+    return Draft(
+        rows=rows,
+        runs=len(runs),
+        k=k,
+        seed=seed,
+        queries=len({row.query_id for row in rows}),
+        silent=tuple(query for query in texts if query not in returned),
+        unknown=len(returned) - len(wanted),
+        judged=judged,
+        without_text=sum(row.text is None for row in rows),
+    )
+
+
+def _first_of(queries: Sequence[str]) -> str:
+    """The first names, for an error."""
+    return ", ".join(map(repr, queries[:3])) or "none"
+
+
+def question_texts(
+    sources: Iterable[Run | GroundTruth], queries: Sequence[str]
+) -> dict[str, str]:
+    """The text of every question that was found; one that is no id is its own text."""
+    known = known_texts(sources)
+    unknown = [query for query in queries if query not in known and " " not in query]
+    if unknown:
+        raise InvalidInput(
+            f"The text of the question {unknown[0]!r:.80} is not known: the runs have "
+            "ids alone, and nobody can judge an id; give the questions (--questions "
+            "FILE)."
+        )
+    return {**known, **{query: query for query in queries if query not in known}}
+
+
+def known_texts(sources: Iterable[Run | GroundTruth]) -> dict[str, str]:
+    """The texts of the questions that runs or a ground truth know."""
+    known: dict[str, str] = {}
+    for source in sources:
+        if source.queries is not None and "text" in source.queries.columns:
+            for query, text in (
+                source.queries.select("query", "text").drop_nulls().iter_rows()
+            ):
+                known.setdefault(query, text)
+    return known
+
+
+def with_corpus(rows: Iterable[Label], corpus: object) -> list[Label]:
+    """Add the titles of a corpus, and its texts where the runs have none."""
+    every = list(rows)
+    wanted = pl.Series(
+        [label.item for label in every if label.item is not None], dtype=pl.String
+    )
+    known: dict[str | None, Mapping[str, str | None]] = {}
+    for batch in open_corpus(corpus).batches():
+        some = batch.filter(pl.col("id").is_in(wanted.implode()))
+        document = pl.when("named").then("document").alias("document")
+        for row in some.select("id", "title", "text", document).iter_rows(named=True):
+            known.setdefault(row["id"], row)
+    return [_completed(label, known.get(label.item, {})) for label in every]
+
+
+def _completed(label: Label, known: Mapping[str, str | None]) -> Label:
+    """A row with what the corpus has of its item; a text of the run keeps its own document."""
+    document = label.document if label.text else label.document or known.get("document")
+    title = label.title or known.get("title")
+    text = label.text or known.get("text")
+    return replace(label, title=title, text=text, document=document)
 
 
 def document(drafted: Draft, output: str | None = None) -> Document:
@@ -164,405 +302,24 @@ def _notes(drafted: Draft, output: str | None) -> Iterator[Note]:
         yield Note("next", "Then: `calipers labels export FILE… -o truth.jsonl`")
 
 
-def read_asked(
-    questions: object, columns: Columns | None = None
-) -> dict[str, str] | None:
-    """The texts of the questions by id, in their order; None if no questions are given."""
-    if questions is None:
-        return None
-    return {question.id: question.text for question in read_questions(questions, columns)}
-
-
-def draft_files(runs: "Runs", settings: "LabelsDraftSettings") -> Draft:
-    """Read runs of any size, and pool their first k results into rows to judge."""
-    columns = Columns.of(settings.files.columns)
-    questions = read_asked(settings.questions, columns)
-    memory = settings.files.memory
-    loaded = [run_within(run, None, columns, memory) for run in _listed(runs)]
-    truth = None
-    if settings.ground_truth is not None:
-        truth = load_ground_truth(settings.ground_truth, columns)
-    columns.check_used()
-    return draft(
-        loaded,
-        questions,
-        k=settings.k,
-        seed=settings.seed,
-        truth=truth,
-        corpus=settings.corpus,
+def check_unfilled(path: str) -> None:
+    """Refuse to overwrite a file that already contains human grades."""
+    check_label_file(path)
+    if not Path(path).is_file() or not Path(path).stat().st_size:
+        return
+    try:
+        rows = read_labels(path)
+    except CalipersError as error:
+        # It may hold grades in a form that a spreadsheet made of it.
+        raise WriteFailed(
+            f"The output {path} is there, and cannot be read as labels; name another "
+            "file, or move that one away."
+        ) from error
+    filled = sum(
+        label.grade is not None and not is_machine(label.judge or "") for _, label in rows
     )
-
-
-def draft(
-    runs: Sequence[Run],
-    questions: Mapping[str, str] | None,
-    *,
-    k: int,
-    seed: int,
-    truth: GroundTruth | None = None,
-    corpus: object = None,
-) -> Draft:
-    """Pool the first k results of several runs into rows to judge.
-
-    ``questions`` maps ids to question texts, in the order of judging; without it they come
-    from the runs.
-    """
-    check_number("k", k, whole=True, least=1)
-    frames = [pooling.first_results(run, k) for run in runs]
-    queries = pooling.query_names(frames).to_list()
-    texts = questions if questions is not None else question_texts(runs, queries)
-    returned = set(queries)
-    wanted = [query for query in texts if query in returned]
-    if not wanted:
-        asked_for, returned_for = (
-            ", ".join(map(repr, names[:3])) for names in ([*texts], queries)
+    if filled:
+        raise WriteFailed(
+            f"The output {path} holds {plural(filled, 'grade')} that somebody filled in; "
+            "name another file, or move that one away."
         )
-        raise InvalidInput(
-            f"There is nothing to judge: the questions are {asked_for or 'none'}; give "
-            f"those that the runs were asked: {returned_for or 'none'}."
-        )
-    pooled = pooling.pool_runs(frames, k).items
-    items: Mapping[str, Sequence[Label]] = {query: pooled[query] for query in wanted}
-    judged = 0
-    if truth is not None:
-        items, judged = pooling.without_judged(items, truth)
-    rows = [
-        replace(label, query=texts[query])
-        for query in wanted
-        for label in pooling.shuffled(items[query], seed)
-    ]
-    if corpus is not None:
-        rows = with_corpus(rows, corpus)
-    return Draft(
-        rows=rows,
-        runs=len(runs),
-        k=k,
-        seed=seed,
-        queries=len({row.query_id for row in rows}),
-        silent=tuple(query for query in texts if query not in returned),
-        unknown=len(returned) - len(wanted),
-        judged=judged,
-        without_text=sum(row.text is None for row in rows),
-    )
-
-
-def _listed(runs: Any) -> list[Any]:
-    if isinstance(runs, str | os.PathLike | Run | Mapping | pl.DataFrame):
-        return [runs]
-    # A list of records is one run; a list of anything else is a list of runs.
-    is_records = isinstance(runs, list | tuple) and all(
-        isinstance(run, Mapping) and "query" in run and "retrieved" in run for run in runs
-    )
-    if is_records and runs:
-        return [list(runs)]
-    listed = (
-        list(runs)
-        if isinstance(runs, Iterable) and getattr(runs, "ndim", True)
-        else [runs]
-    )
-    if not listed:
-        raise InvalidInput("No run is given; give at least one, and better several.")
-    return listed
-
-
-def known_texts(sources: Iterable[Run | GroundTruth]) -> dict[str, str]:
-    """The texts of the questions that runs or a ground truth know."""
-    known: dict[str, str] = {}
-    for source in sources:
-        if source.queries is not None and "text" in source.queries.columns:
-            for query, text in (
-                source.queries.select("query", "text").drop_nulls().iter_rows()
-            ):
-                known.setdefault(query, text)
-    return known
-
-
-def question_texts(
-    sources: Iterable[Run | GroundTruth], queries: Sequence[str]
-) -> dict[str, str]:
-    """The text of every question that was found; one that is no id is its own text."""
-    known = known_texts(sources)
-    unknown = [query for query in queries if query not in known and " " not in query]
-    if unknown:
-        raise InvalidInput(
-            f"The text of the question {unknown[0]!r:.80} is not known: the runs have "
-            "ids alone, and nobody can judge an id; give the questions (--questions "
-            "FILE)."
-        )
-    return {**known, **{query: query for query in queries if query not in known}}
-
-
-def with_corpus(rows: Iterable[Label], corpus: object) -> list[Label]:
-    """Add the titles of a corpus, and its texts where the runs have none."""
-    every = list(rows)
-    wanted = pl.Series(
-        [label.item for label in every if label.item is not None], dtype=pl.String
-    )
-    known: dict[str | None, Mapping[str, str | None]] = {}
-    for batch in open_corpus(corpus).batches():
-        some = batch.filter(pl.col("id").is_in(wanted.implode()))
-        document = pl.when("named").then("document").alias("document")
-        for row in some.select("id", "title", "text", document).iter_rows(named=True):
-            known.setdefault(row["id"], row)
-    return [_completed(label, known.get(label.item, {})) for label in every]
-
-
-def _completed(label: Label, known: Mapping[str, str | None]) -> Label:
-    """A row with what the corpus has of its item; a text of the run keeps its own document."""
-    document = label.document if label.text else label.document or known.get("document")
-    title = label.title or known.get("title")
-    text = label.text or known.get("text")
-    return replace(label, title=title, text=text, document=document)
-
-
-def with_targets(
-    rows: Sequence[Label],
-    truth: GroundTruth,
-    runs: Iterable[Run],
-    questions: dict[str, str],
-    seed: int,
-) -> list[Label]:
-    """The rows and the targets of the ground truth, shuffled so that the order reveals nothing.
-
-    Without this a wrong target that no run returns could never be corrected. A span whose
-    text no run has is left out: there is nothing to read.
-
-    >>> truth = GroundTruth.from_targets(pl.DataFrame({"query": ["q"], "item": ["a"]}))
-    >>> rows = [Label("q", "Why?", item="b")]
-    >>> found = with_targets(rows, truth, [], {"q": "Why?"}, seed=0)
-    >>> sorted(one.item for one in found)
-    ['a', 'b']
-    """
-    targets = truth.targets.filter(pl.col("query").is_in(list(questions)))
-    expected = _targets_to_read(targets, list(runs))
-    by_query: dict[str, dict[str, Label]] = {}
-    for label in (
-        *rows,
-        *(replace(label, query=questions[label.query_id]) for label in expected),
-    ):
-        by_query.setdefault(label.query_id, {}).setdefault(label.pair[1], label)
-    return [
-        label
-        for query in questions
-        if query in by_query
-        for label in pooling.shuffled(by_query[query].values(), seed)
-    ]
-
-
-def _targets_to_read(targets: pl.DataFrame, runs: Sequence[Run]) -> Iterator[Label]:
-    items = targets["item"].drop_nulls().unique().implode()
-    documents = (
-        targets.filter(pl.col("start").is_not_null())["document"].unique().implode()
-    )
-    texts: dict[str, str] = {}
-    chunks: dict[str, list[tuple[int, int, str]]] = {}
-    for run in runs:
-        have = run.frame.columns
-        if {"item", "text"} <= set(have):
-            some = run.frame.filter(pl.col("item").is_in(items)).select("item", "text")
-            texts.update(some.drop_nulls().unique("item").iter_rows())
-        if {"document", "start", "end", "text"} <= set(have):
-            some = run.frame.filter(pl.col("document").is_in(documents))
-            some = some.select("document", "start", "end", "text").drop_nulls().unique()
-            for document, start, end, text in some.iter_rows():
-                chunks.setdefault(document, []).append((start, end, text))
-    for row in targets.iter_rows(named=True):
-        facts = {name: row[name] for name in ("item", "document", "start", "end")}
-        label = Label(
-            row["query"], **facts, text=row["quote"] or texts.get(row["item"] or "")
-        )
-        if label.start is not None and label.end is not None and label.text is None:
-            for start, end, text in chunks.get(label.document or "", ()):
-                if start <= label.start and label.end <= end and len(text) == end - start:
-                    label = replace(
-                        label, text=text[label.start - start : label.end - start]
-                    )
-                    break
-        if label.item is not None or label.text is not None:
-            yield label
-
-
-# Pools
-
-
-def read_inputs(
-    runs: Any, ground_truth: Any, columns: Any
-) -> tuple[dict[str, Run], GroundTruth | None]:
-    """The runs by name, and the ground truth."""
-    column_names = Columns.of(columns)
-    loaded = {
-        name: load_run(value, name, column_names)
-        for name, value in name_systems(runs).items()
-    }
-    truth = (
-        None if ground_truth is None else load_ground_truth(ground_truth, column_names)
-    )
-    column_names.check_used()
-    return loaded, truth
-
-
-def pool_settings(
-    pool: "Pooling", *, depth: int, order: QueueOrder = "moves", per_item: int = 1
-) -> PoolSettings:
-    """The settings that a pool is saved with; wrong ones are refused before files are read."""
-    judges = tuple(check_judge(judge, person=True) for judge in pool.judges)
-    settings = PoolSettings(
-        metric=pool.metric,
-        scale=pool.scale,
-        order=order,
-        per_item=per_item,
-        depth=depth,
-        seed=pool.seed,
-        guidelines=pool.guidelines,
-        judges=judges,
-        rel=pool.rel,
-    )
-    if len(choose_metrics(settings.metric, None)) != 1:
-        raise InvalidInput(
-            f"Name one metric to watch, such as ndcg@10; not {settings.metric!r}."
-        )
-    if not judges:
-        raise InvalidInput("Nobody is named to judge; name at least one judge.")
-    if len(settings.guidelines) > LONGEST_GUIDELINES:
-        raise InvalidInput(
-            f"Shorten the guidelines to {LONGEST_GUIDELINES:,} characters."
-        )
-    return settings
-
-
-def to_judge(
-    runs: Mapping[str, Run],
-    truth: GroundTruth | None,
-    settings: PoolSettings,
-    *,
-    questions: object = None,
-    corpus: object = None,
-    queries: Collection[str] | None = None,
-    again: bool = False,
-) -> list[Label]:
-    """The results to judge, each once, shuffled.
-
-    ``queries`` selects the questions. With ``again`` the targets of the ground truth are
-    judged too, returned or not.
-    """
-    texts = read_asked(questions)
-    if texts is None and truth is not None:
-        known = known_texts((truth, *runs.values()))
-        texts = {query: known.get(query, query) for query in truth.queries["query"]}
-    drafted = draft(
-        [*runs.values()],
-        texts,
-        k=settings.depth,
-        seed=settings.seed,
-        truth=None if again else truth,
-        corpus=corpus,
-    )
-    rows = [row for row in drafted.rows if queries is None or row.query_id in queries]
-    if again and truth is not None:
-        kept = texts or {}
-        some = {
-            query: kept[query] for query in kept if queries is None or query in queries
-        }
-        rows = with_targets(rows, truth, runs.values(), some, settings.seed)
-    if not rows:
-        why = "none of the questions has a result"
-        if drafted.judged:
-            why = (
-                f"the ground truth has all {drafted.judged} first results; look deeper "
-                "(--depth)"
-            )
-        raise InvalidInput(f"There is nothing to judge: {why}.")
-    return rows
-
-
-def matched_alike(
-    settings: PoolSettings,
-    truth: GroundTruth | None,
-    runs: Mapping[str, Run],
-    labels: Sequence[Label],
-) -> PoolSettings:
-    """The settings with the matching that the ground truth needs, checked on the runs."""
-    if truth is None or not truth.targets.height:
-        by_id = any(label.item is not None for label in labels)
-        return replace(settings, targets_as="id" if by_id else "quote")
-    strange: NoCommonIds | None = None
-    for run in runs.values():
-        try:
-            pair = match_pair(truth, run, matching_of(settings))
-        except NoCommonIds as error:
-            # One run may match nothing; if none does, the files do not belong together.
-            strange = error
-            continue
-        word = str(pair.recorded.match).partition("(")[0]
-        kind: TargetsAs = (
-            "quote" if word == "quote" else "span" if word == "span" else "id"
-        )
-        return replace(settings, targets_as=kind)
-    raise strange or InvalidInput(
-        "No run is given; give at least one, and better several."
-    )
-
-
-def keep(
-    store: Store,
-    name: str,
-    labels: Sequence[Label],
-    runs: Mapping[str, Run],
-    truth: GroundTruth | None,
-    settings: PoolSettings,
-    another: bool = False,
-    made_of: Mapping[str, str] | None = None,
-) -> int:
-    """Save a pool, or find the existing one with the same content; returns its number.
-
-    If one with other content has the name, it is refused, or the new one gets ``another``
-    name.
-    """
-    if made_of is None:
-        # The same name may mean other data tomorrow.
-        frames = {f"run {name}": run.frame for name, run in runs.items()}
-        made_of = {
-            **{
-                name: fingerprint_rows(of, sorted(of.columns))
-                for name, of in frames.items()
-            },
-            "ground truth": "" if truth is None else truth.fingerprint,
-            "results to judge": fingerprint_settings(
-                sorted(str(label.pair) for label in labels)
-            ),
-        }
-    known = {pool.name: pool for pool in list_pools(store).pools}
-    called = name
-    turn = 1
-    new = _compared(made_of, settings)
-    while called in known:
-        old = _compared(known[called].made_of, known[called].settings)
-        changed = [
-            name.replace("_", " ")
-            for name in {**old, **new}
-            if old.get(name) != new.get(name)
-        ]
-        if not changed:
-            return known[called].number
-        if not another:
-            raise InvalidInput(
-                f"There is a pool called {name!r} already, with another "
-                f"{', '.join(changed[:4])}; take another name, or go on with that one "
-                f"(calipers serve --pool {name})."
-            )
-        turn += 1
-        called = f"{name}-{turn}"
-    return make_pool(
-        store,
-        called,
-        labels,
-        runs=runs,
-        ground_truth=truth,
-        settings=settings,
-        made_of=made_of,
-    )
-
-
-def _compared(made_of: Mapping[str, str], settings: PoolSettings) -> dict[str, object]:
-    """What must be the same in two pools that are one."""
-    return {**made_of, **asdict(settings), "targets_as": None, "judges": None}

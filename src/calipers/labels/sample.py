@@ -12,14 +12,9 @@ from calipers.engines.scoring import choose_metrics
 from calipers.engines.summary import value_bounds
 from calipers.errors import InvalidInput
 from calipers.frozen import dataclass
-from calipers.labels.draft import (
-    keep,
-    matched_alike,
-    pool_settings,
-    read_inputs,
-    to_judge,
-)
+from calipers.labels.draft import read_inputs
 from calipers.labels.judged_truth import JudgedTruth, scored_run, why_waiting
+from calipers.labels.new_pool import keep, matched_alike, pool_settings, to_judge
 from calipers.model.arrays import Floats
 from calipers.model.claim import Claim
 from calipers.model.document import Document, Note, of_claim

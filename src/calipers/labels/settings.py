@@ -125,7 +125,7 @@ def labels_draft(runs: Runs = (), *, settings: LabelsDraftSettings) -> "Draft":
 
     if not settings.changed:
         return draft_files(runs, settings)
-    filled = filled_grades(_listed(settings.filled))
+    filled = filled_grades(_list_paths(settings.filled))
     loaded, truth = read_inputs(runs, settings.ground_truth, settings.files.columns)
     how = PoolSettings(depth=settings.k, seed=settings.seed)
     drafted, _ = what_changed(
@@ -174,7 +174,7 @@ def labels_traces(
     # Each is opened once: a pipe has nothing to say the second time.
     opened = [
         (Path(path).name.split(".")[0], Probe(Source(Path(path))))
-        for path in _listed(files)
+        for path in _list_paths(files)
     ]
     calls = ((name, call) for name, file in opened for call in read_traces(file))
     clicks = read_behaviour(file for _, file in opened)
@@ -260,7 +260,8 @@ def labels_pool(
     ['a', 'b']
     """
     from calipers.labels.desk import open_desk
-    from calipers.labels.draft import keep, read_inputs
+    from calipers.labels.draft import read_inputs
+    from calipers.labels.new_pool import keep
     from calipers.store.open import open_store
 
     pooling = settings.pooling
@@ -275,7 +276,7 @@ def labels_pool(
 
 def _kept_settings(settings: LabelsPoolSettings) -> "PoolSettings":
     """The settings that the pool is saved with."""
-    from calipers.labels.draft import pool_settings
+    from calipers.labels.new_pool import pool_settings
 
     return pool_settings(
         settings.pooling,
@@ -293,7 +294,7 @@ def _what_to_judge(
 ) -> "tuple[Sequence[Label], PoolSettings]":
     """The results to judge, all first ones or only those that changed, and how they are."""
     from calipers.labels.changed import what_changed
-    from calipers.labels.draft import matched_alike, to_judge
+    from calipers.labels.new_pool import matched_alike, to_judge
 
     pooling = settings.pooling
     if settings.changed:
@@ -442,7 +443,7 @@ def labels_export(
     """
     from calipers.labels.exchange import export
 
-    return export(_listed(pool), output, settings)
+    return export(_list_paths(pool), output, settings)
 
 
 @operation(page="make-ground-truth", command="labels import")
@@ -465,10 +466,11 @@ def labels_import(
     from calipers.labels.desk import open_desk
     from calipers.labels.exchange import take_labels
 
-    return take_labels(open_desk(pool, store), _listed(labels), judge)
+    return take_labels(open_desk(pool, store), _list_paths(labels), judge)
 
 
-def _listed(files: Paths) -> list[str | os.PathLike[str]]:
+def _list_paths(files: Paths) -> list[str | os.PathLike[str]]:
+    """One path or several, as a list; anything else is refused."""
     paths = [files] if isinstance(files, str | os.PathLike) else list(files)
     if odd := [path for path in paths if not isinstance(path, str | os.PathLike)]:
         raise InvalidInput(f"A file is given as {odd[0]!r:.80}; give its path as a text.")

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 from calipers.errors import InvalidInput, StoreAway, UnreadableFile
 from calipers.labels.desk import PoolSession
-from calipers.labels.draft import keep, matched_alike, to_judge
+from calipers.labels.new_pool import keep, matched_alike, to_judge
 from calipers.model.document import Lines
 from calipers.model.evaluation import Evaluation
 from calipers.model.matched import Matched

@@ -1,4 +1,8 @@
-"""An evaluation: scores from any source, and the other results asked for on the same data."""
+"""An evaluation: scores from any source, and the other results asked for on the same data.
+
+`calipers eval` asks for all at once, and reads and matches once for it: that is ``answer``. The
+operations of Python that give one of these results are at the end, and share its steps.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -65,27 +69,47 @@ class EvaluationAnswer(ShowsItself):
         return whole | further | sentences_of(self)
 
 
-def measure(data: object, settings: Evaluating) -> tuple[Matched, Scores]:
-    """Return the pair (given, or read and matched now) and its scores."""
-    measures = settings.measures
-    chosen = _chosen(measures, like_of(data, settings.reading))
-    pair = matched(
+def answer(data: DataInput | None, settings: "EvaluateSettings") -> EvaluationAnswer:
+    """The scores and all else that `calipers eval` asks of the same data, read once."""
+    evaluating = settings.evaluating
+    measures = evaluating.measures
+    reading = evaluating.reading
+    # An unknown metric is refused before a large file is read.
+    metrics = _metrics_of(measures, reading.matching.like)
+    read = as_read(
         data,
-        settings.reading,
-        looks=deepest(chosen),
+        reading,
+        looks=deepest(metrics),
         metrics=measures.metrics,
         weight_by=measures.intervals.weight_by,
     )
-    return pair, _scored(pair, chosen, settings)
+    if settings.corrected_by is not None or settings.html or settings.save:
+        # These look into the results again.
+        read = read.kept(few_bytes(reading.matching.files.memory))
+    pair = read.matched(fingerprints=reading.matching.fingerprints)
+    scores = _score_with_notes(pair, metrics, evaluating)
+    corrected = None
+    if settings.corrected_by is not None:
+        corrected = _corrected(
+            pair, metrics, measures.intervals, settings.corrected_by, settings.sampled
+        )
+    return EvaluationAnswer(
+        scores=scores,
+        pair=pair,
+        slices=_slices(scores, settings) if settings.by else None,
+        corrected=corrected,
+    )
 
 
-def _chosen(measures: MetricsAsked, like: str | None) -> tuple[Metric, ...]:
+def _metrics_of(measures: MetricsAsked, like: str | None) -> tuple[Metric, ...]:
     """The metrics to compute."""
     return choose_metrics(measures.metrics, measures.k, like=like)
 
 
-def _scored(pair: Matched, metrics: Sequence[Metric], settings: Evaluating) -> Scores:
-    """The scores of a pair, with the settings that a result records."""
+def _score_with_notes(
+    pair: Matched, metrics: Sequence[Metric], settings: Evaluating
+) -> Scores:
+    """The scores of a pair, with the settings that they record and what a reader must know."""
     intervals = settings.measures.intervals
     if settings.measures.metrics is None:
         metrics = of_returned(pair.ground_truth, metrics)
@@ -131,32 +155,15 @@ def _may_be_whole(pair: Matched, scores: Scores) -> bool:
     )
 
 
-def measure_levels(data: DataInput | None, settings: "LevelsSettings") -> "Levels":
-    """Score each level; the input is read once."""
-    from calipers.questions.evaluate.levels import level_names, score_at_levels
+def _slices(scores: Scores, settings: "EvaluateSettings") -> "Slices":
+    """The metrics by slices of the queries."""
+    from calipers.questions.slices.rule import slice_scores
 
-    reading = settings.reading
-    names = level_names(settings.at)
-    chosen = _chosen(settings.measures, like_of(data, reading))
-    intervals = settings.measures.intervals
-    read = as_read(
-        data,
-        reading,
-        looks=deepest(chosen),
-        metrics=settings.measures.metrics,
-        weight_by=intervals.weight_by,
+    named = settings.evaluating.measures.metrics is not None
+    metrics = [*scores.summaries] if named else None
+    return slice_scores(
+        scores, list(settings.by), metrics=metrics, primary=settings.primary
     )
-    return score_at_levels(read, names, chosen, intervals)
-
-
-def measure_corrected(
-    data: DataInput | None, settings: "CorrectedSettings"
-) -> "CorrectedScores":
-    """Correct each metric by human labels of a sample of the queries."""
-    measures = settings.measures
-    chosen = _chosen(measures, like_of(data, settings.reading))
-    pair = matched(data, settings.reading, again=True, metrics=measures.metrics)
-    return _corrected(pair, chosen, measures.intervals, settings.people, settings.sampled)
 
 
 def _corrected(
@@ -182,49 +189,6 @@ def _corrected(
     machine = score(pair, metrics)
     return correct_scores(
         machine, by_people, intervals.confidence, sample.looks, sample.checked
-    )
-
-
-def answer(data: DataInput | None, settings: "EvaluateSettings") -> EvaluationAnswer:
-    """Answer everything asked for on the same data."""
-    evaluating = settings.evaluating
-    measures = evaluating.measures
-    reading = evaluating.reading
-    # An unknown metric is refused before a large file is read.
-    metrics = _chosen(measures, reading.matching.like)
-    read = as_read(
-        data,
-        reading,
-        looks=deepest(metrics),
-        metrics=measures.metrics,
-        weight_by=measures.intervals.weight_by,
-    )
-    if settings.corrected_by is not None or settings.html or settings.save:
-        # These look into the results again.
-        read = read.kept(few_bytes(reading.matching.files.memory))
-    pair = read.matched(fingerprints=reading.matching.fingerprints)
-    scores = _scored(pair, metrics, evaluating)
-    corrected = None
-    if settings.corrected_by is not None:
-        corrected = _corrected(
-            pair, metrics, measures.intervals, settings.corrected_by, settings.sampled
-        )
-    return EvaluationAnswer(
-        scores=scores,
-        pair=pair,
-        slices=_slices(scores, settings) if settings.by else None,
-        corrected=corrected,
-    )
-
-
-def _slices(scores: Scores, settings: "EvaluateSettings") -> "Slices":
-    """The metrics by slices of the queries."""
-    from calipers.questions.slices.rule import slice_scores
-
-    named = settings.evaluating.measures.metrics is not None
-    metrics = [*scores.summaries] if named else None
-    return slice_scores(
-        scores, list(settings.by), metrics=metrics, primary=settings.primary
     )
 
 
@@ -285,3 +249,48 @@ def score_rows(scores: Scores) -> Iterator[bytes]:
             lines = block.select(row.str.join(",\n")).item().encode()
             # There is no struct without a field.
             yield lines if tags else lines.replace(b'"tags":null', b'"tags":{}')
+
+
+# The same for Python, where each of these results has an operation of its own.
+
+
+def measure(data: object, settings: Evaluating) -> tuple[Matched, Scores]:
+    """The pair, given or read and matched now, and its scores."""
+    measures = settings.measures
+    chosen = _metrics_of(measures, like_of(data, settings.reading))
+    pair = matched(
+        data,
+        settings.reading,
+        looks=deepest(chosen),
+        metrics=measures.metrics,
+        weight_by=measures.intervals.weight_by,
+    )
+    return pair, _score_with_notes(pair, chosen, settings)
+
+
+def measure_levels(data: DataInput | None, settings: "LevelsSettings") -> "Levels":
+    """Score each level; the input is read once."""
+    from calipers.questions.evaluate.levels import level_names, score_at_levels
+
+    reading = settings.reading
+    names = level_names(settings.at)
+    chosen = _metrics_of(settings.measures, like_of(data, reading))
+    intervals = settings.measures.intervals
+    read = as_read(
+        data,
+        reading,
+        looks=deepest(chosen),
+        metrics=settings.measures.metrics,
+        weight_by=intervals.weight_by,
+    )
+    return score_at_levels(read, names, chosen, intervals)
+
+
+def measure_corrected(
+    data: DataInput | None, settings: "CorrectedSettings"
+) -> "CorrectedScores":
+    """Correct each metric by human labels of a sample of the queries."""
+    measures = settings.measures
+    chosen = _metrics_of(measures, like_of(data, settings.reading))
+    pair = matched(data, settings.reading, again=True, metrics=measures.metrics)
+    return _corrected(pair, chosen, measures.intervals, settings.people, settings.sampled)
