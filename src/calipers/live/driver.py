@@ -156,11 +156,17 @@ class Driver:
         self._stop = threading.Event()
         self._active: set[_Worker] = set()
         self._crash: BaseException | None = None
+        """What ended a worker; it is raised in the thread that called ``run``."""
         self._closed = False
-        self._begun = counts.answered > 0
+        """Whether nothing is recorded any more, even if an answer still arrives."""
+        self._resumed = counts.answered > 0
+        """Whether an earlier run, which is gone on with, had an answer."""
         self._answered = False
+        """Whether the retriever has answered a question in this run."""
         self._deferred: list[Finished] = []
+        """Failures before the first answer, which are written with it or not at all."""
         self._verdict: str | None = None
+        """Why asking was given up, if it was."""
 
     def run(self, tick: Callable[[], None] | None = None) -> None:
         """Ask every question; return when all are finished, or raise the reason for stopping."""
@@ -172,24 +178,35 @@ class Driver:
                 if tick is not None:
                     tick()
         except BaseException:
-            self._stop.set()
-            with self._one_at_a_time:
-                self._one_at_a_time.wait_for(lambda: not self._active, GOODBYE_SECONDS)
-            self._closed = True
-            # A server or a command that hangs must not be left running.
-            for worker in list(self._active):
-                with suppress(Exception):
-                    worker.session.close()
+            self._interrupt()
             raise
         finally:
-            # Write nothing from now on, even if an answer still arrives. Let a line in
-            # progress finish, but not forever.
-            self._closed = True
-            if self._one_at_a_time.acquire(timeout=GOODBYE_SECONDS):
-                self._one_at_a_time.release()
+            self._close()
             self.seconds = time.perf_counter() - begun
         if tick is not None:
             tick()
+        self._raise_crash()
+        self._settle()
+
+    def _interrupt(self) -> None:
+        """After Ctrl-C: wait a little for calls in flight, and end those that hang."""
+        self._stop.set()
+        with self._one_at_a_time:
+            self._one_at_a_time.wait_for(lambda: not self._active, GOODBYE_SECONDS)
+        self._closed = True
+        # A server or a command that hangs must not be left running.
+        for worker in list(self._active):
+            with suppress(Exception):
+                worker.session.close()
+
+    def _close(self) -> None:
+        """Record nothing from now on; a line in progress may finish, but not take forever."""
+        self._closed = True
+        if self._one_at_a_time.acquire(timeout=GOODBYE_SECONDS):
+            self._one_at_a_time.release()
+
+    def _raise_crash(self) -> None:
+        """Raise what ended a worker, if something did."""
         if isinstance(self._crash, ProtocolBroken):
             reason = self.retriever.secrets.redact(self._crash.sentence)
             stopped = (
@@ -199,9 +216,9 @@ class Driver:
             raise (AnswersInDoubt if self._crash.doubt else RetrieverFailed)(stopped)
         if self._crash is not None:
             raise self._crash
-        self._settle()
 
     def _wait(self) -> bool:
+        """Wait until something happens, at most a tick; whether anybody still works."""
         with self._one_at_a_time:
             if not self._active:
                 return False
@@ -212,12 +229,14 @@ class Driver:
             return bool(self._active)
 
     def _start(self) -> None:
+        """Start one worker in a thread of its own."""
         worker = _Worker()
         with self._one_at_a_time:
             self._active.add(worker)
         threading.Thread(target=self._work, args=(worker,), daemon=True).start()
 
     def _work(self, worker: _Worker) -> None:
+        """Ask one question after the other, until none is left: the life of one thread."""
         try:
             worker.session = self.retriever.open()
             while (numbered := self._take(worker)) is not None:
@@ -251,7 +270,10 @@ class Driver:
         return None
 
     def _ask(self, worker: _Worker, numbered: Numbered) -> Finished | None:
-        """Return the outcome of a question; None if it was given up meanwhile."""
+        """Return the outcome of a question, asked again where that may help.
+
+        None if it was given up meanwhile: then its failure is recorded already.
+        """
         attempt = 0
         while True:
             try:
@@ -275,6 +297,12 @@ class Driver:
                 return self._error(numbered, failed)
             self._stop.wait(pause_before(attempt, failed))
             attempt += 1
+        return self._read(worker, numbered, raw, seconds)
+
+    def _read(
+        self, worker: _Worker, numbered: Numbered, raw: object, seconds: float
+    ) -> Finished:
+        """A raw answer as an entry of the run and its line; one that cannot be read has failed."""
         try:
             answer = read_answer(raw, self.k, self.retriever.layout)
         except Exception as error:  # noqa: BLE001 - a user's objects may raise while they are read
@@ -289,13 +317,14 @@ class Driver:
         return Finished(*numbered, entry, line)
 
     def _error(self, numbered: Numbered, failed: AskFailed) -> Finished:
-        stored_result = (
-            self.retriever.secrets.redact(str(failed)).encode(errors="replace").decode()
-        )
-        entry = RunEntry.failed(numbered[1], stored_result)
+        """A question that failed, with the reason as it is written: without secrets."""
+        reason = self.retriever.secrets.redact(str(failed))
+        # Half a surrogate pair cannot be written as JSON.
+        entry = RunEntry.failed(numbered[1], reason.encode(errors="replace").decode())
         return Finished(*numbered, entry, encode(entry), failed)
 
     def _give_up_overdue(self) -> None:
+        """Record calls that take too long as failed; another worker takes the place of each."""
         now = time.perf_counter()
         for worker in [late for late in self._active if late.overdue_at <= now]:
             self._active.discard(worker)
@@ -327,6 +356,7 @@ class Driver:
                 self._keep([*deferred, finished])
 
     def _keep(self, ready: Sequence[Finished]) -> None:
+        """Write, count and cache questions that are finished."""
         self._write(
             [finished.number for finished in ready], [finished.line for finished in ready]
         )
@@ -336,6 +366,7 @@ class Driver:
                 self._cache.put(done.question, done.line)
 
     def _fail(self, finished: Finished, failed: AskFailed) -> None:
+        """Keep a failure, or hold it back while the retriever has not answered anything."""
         if self._answered:
             self._keep([finished])
             return
@@ -351,7 +382,7 @@ class Driver:
 
     def _settle(self) -> None:
         """Write the deferred errors, or raise the reason why the run failed."""
-        works = self._answered or self._begun or self._counts.marks["cached"]
+        works = self._answered or self._resumed or self._counts.marks["cached"]
         if self._deferred and works and self._verdict is None:
             self._keep(self._deferred)
         elif self._deferred and self._verdict is None:

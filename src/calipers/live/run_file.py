@@ -142,16 +142,17 @@ class AnswerCounts:
         # Each percentile is the smallest value that at least this share of values does
         # not exceed.
         shares = (0.5, 0.95, 0.99)
-        at = (
-            np.quantile(usual, shares, method="inverted_cdf").tolist()
-            if n
-            else [None] * 3
-        )
+        if not n:
+            nothing = dict.fromkeys(("p50", "p95", "p99", "mean", "max"))
+            return {"count": 0, **nothing}
+        p50, p95, p99 = np.quantile(usual, shares, method="inverted_cdf").tolist()
         return {
             "count": n,
-            **dict(zip(("p50", "p95", "p99"), at, strict=True)),
-            "mean": float(usual.mean()) if n else None,
-            "max": float(usual.max()) if n else None,
+            "p50": p50,
+            "p95": p95,
+            "p99": p99,
+            "mean": float(usual.mean()),
+            "max": float(usual.max()),
         }
 
     def report(self, **about: Any) -> RetrievalReport:
@@ -226,7 +227,8 @@ class RunWriter:
         wish: ExistingRun | None = None,
     ) -> None:
         """Start or resume a run file; its existing lines are added to ``counts``."""
-        self.path, wish = Path(path), wish or ExistingRun()
+        self.path = Path(path)
+        wish = wish or ExistingRun()
         self.questions = questions
         decides = {**settings, "questions": questions.fingerprint}
         self.meta = Meta(FORMAT, __version__, decides, code=dict(code or {}))
@@ -236,8 +238,7 @@ class RunWriter:
         self._set_aside, self.earlier = _resolve_existing(self.path, self.meta, wish)
         self._file = _locked(self.path)
         try:
-            for left in self.path.parent.glob(f".{escape(self.path.name[:100])}.*.part"):
-                left.unlink(missing_ok=True)
+            self._remove_unfinished_copies()
             if self._set_aside:
                 self._release()
                 for mine, kept in self._pairs():
@@ -248,6 +249,12 @@ class RunWriter:
         except BaseException:
             self.close()
             raise
+
+    def _remove_unfinished_copies(self) -> None:
+        """Remove what a process that was killed while it rewrote the file has left."""
+        name = escape(self.path.name[:100])
+        for copy in self.path.parent.glob(f".{name}.*.part"):
+            copy.unlink(missing_ok=True)
 
     def unfinished(self) -> Iterator[tuple[int, Question]]:
         """The questions that are not in the file, in order, each with its number."""
@@ -283,7 +290,8 @@ class RunWriter:
             self._rewrite(self._starts)
         else:
             os.fsync(self._file)
-        self.meta.complete, self.meta.report = True, dict(report)
+        self.meta.complete = True
+        self.meta.report = dict(report)
         self._write_meta()
 
     def discard(self) -> None:
@@ -393,22 +401,11 @@ def _resolve_existing(
         return False, None
     ended = "finished" if meta.complete else "interrupted"
     kept = f"The {ended} run of before is kept in {backup_path(path)}."
-    before = meta.settings
-    now = msgspec.to_builtins(wanted.settings)
-    changed = [
-        f"{name} was {_display(before.get(name))} and is {_display(now.get(name))}"
-        for name in dict.fromkeys((*before, *now))
-        if before.get(name) != now.get(name)
-    ]
-    files = [
-        name
-        for name in dict.fromkeys((*meta.code, *wanted.code))
-        if meta.code and meta.code.get(name) != wanted.code.get(name)
-    ]
-    rewritten = f"its code was changed ({', '.join(files):.120})" if files else None
-    if wish.restart or (
-        wish.afresh and (changed or (rewritten and not wish.retry_errors))
-    ):
+    changed = _changed_settings(meta, wanted)
+    rewritten = _changed_code(meta, wanted)
+    if wish.restart:
+        return True, kept
+    if wish.afresh and (changed or (rewritten and not wish.retry_errors)):
         return True, kept
     if changed and (wish.retry_errors or not meta.complete):
         raise InvalidInput(
@@ -416,6 +413,7 @@ def _resolve_existing(
             "same settings to go on with it, name another output, or replace it with "
             "--restart (restart=True)."
         )
+    # From here on the settings are the same, or the run is finished and may be replaced.
     if wish.retry_errors:
         return False, f"For a part of these answers {rewritten}." if rewritten else None
     if not meta.complete and rewritten:
@@ -427,12 +425,34 @@ def _resolve_existing(
     return (True, kept) if meta.complete else (False, None)
 
 
+def _changed_settings(before: Meta, now: Meta) -> list[str]:
+    """What decides the answers and differs from the run that is there, each in words."""
+    old = before.settings
+    new = msgspec.to_builtins(now.settings)
+    return [
+        f"{name} was {_display(old.get(name))} and is {_display(new.get(name))}"
+        for name in dict.fromkeys((*old, *new))
+        if old.get(name) != new.get(name)
+    ]
+
+
+def _changed_code(before: Meta, now: Meta) -> str | None:
+    """That the retriever's source files are others now, in words; None where it is not known."""
+    if not before.code:
+        return None
+    names = dict.fromkeys((*before.code, *now.code))
+    files = [name for name in names if before.code.get(name) != now.code.get(name)]
+    return f"its code was changed ({', '.join(files):.120})" if files else None
+
+
 def _display(value: object) -> str:
+    """A setting for a sentence, cut off where it is long."""
     text = "not set" if value is None else encode(value).decode()
     return text if len(text) <= 80 else text[:79] + "…"
 
 
 def _check_place(path: Path) -> None:
+    """Refuse an output that cannot grow line by line."""
     check_place(path)
     if is_stream(path) or path.suffix.lower() != SUFFIX:
         raise InvalidInput(
@@ -442,6 +462,7 @@ def _check_place(path: Path) -> None:
 
 
 def _locked(path: Path) -> int:
+    """The file, open and locked, or an error that says who has it."""
     try:
         file = open_binary(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
     except OSError as error:
