@@ -1,6 +1,6 @@
 """Make a command from an operation: its settings become options with help and defaults."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from importlib import import_module
@@ -75,54 +75,58 @@ class CommandInput:
     """Whether --explain is given."""
     files: Mapping[FileOption, str] = field(default_factory=dict)
     """The files to write with the answer."""
-    found: Any = None
-    """The answer that was printed."""
+    shown: Any = None
+    """The answer that was printed; its exit code is the command's."""
     fallback: str | None = None
     """The ground truth of the settings file, for a run that has none."""
 
     def fill(self, *but: str) -> "Config":
         """Fill missing settings, except those in ``but``, from the settings file."""
-        from calipers.config import (
-            PLAIN,
-            find_config,
-            ignored_settings,
-            read_config,
-            runs_code,
-            without_cutoffs,
-        )
-        from calipers.present.escape import printable
+        file = self._settings_file()
+        filled = self._from_file(file, but)
+        if "k" in self.values and "metrics" in filled:
+            from calipers.config import without_cutoffs
 
-        file = find_config() if self.config is None else read_config(self.config)
-        if self.config is None and (ignored := ignored_settings()) is not None:
-            sentence = (
+            # The cut-offs were given on the command line; the file's metrics take those.
+            filled["metrics"] = without_cutoffs(filled["metrics"], self.values["k"])
+        self.values |= filled
+        takes_truth = "ground_truth" in arguments(self.operation)
+        if "data" in self.values and takes_truth and "ground_truth" not in but:
+            self.fallback = file.shared.get("ground-truth")
+        return file
+
+    def _settings_file(self) -> "Config":
+        """The file given with --config, or the nearest one."""
+        from calipers.config import PLAIN, find_config, ignored_settings, read_config
+
+        if self.config is not None:
+            return read_config(self.config)
+        file = find_config()
+        if (ignored := ignored_settings()) is not None:
+            _say(
                 f"[tool.calipers] of {ignored} is not read: move it to {PLAIN} beside it."
             )
-            click.echo(printable(sentence), err=True)
+        return file
+
+    def _from_file(self, file: "Config", but: Collection[str]) -> dict[str, Any]:
+        """The settings that the file has for this command, and the command line has not."""
+        from calipers.config import runs_code
+
         keys = keys_of(self.operation)
         takes = arguments(self.operation)
         filled = file.filled(self.values, keys, gate=self.operation.__name__ == "gate")
-        met = self.values.keys() | filled.keys()
+        known = self.values.keys() | filled.keys()
         for name in list(filled):
             needs = getattr(takes[name].setting, "needs", ())
             # A setting whose required companion is missing is meant for other commands.
-            if name in but or (needs and not met & {*needs}):
+            if name in but or (needs and not known & {*needs}):
                 del filled[name]
             elif isinstance(filled[name], list) and takes[name].kind in (int, int | None):
                 # This command takes one k, and the file has several.
                 filled[name] = max(filled[name])
             elif keys[name] == "retriever" and runs_code(filled[name]):
-                sentence = f"Running {filled[name]}, which {file.path} names."
-                click.echo(printable(sentence), err=True)
-        if "k" in self.values and "metrics" in filled:
-            filled["metrics"] = without_cutoffs(filled["metrics"], self.values["k"])
-        self.values |= filled
-        if (
-            "data" in self.values
-            and "ground_truth" in takes
-            and "ground_truth" not in but
-        ):
-            self.fallback = file.shared.get("ground-truth")
-        return file
+                _say(f"Running {filled[name]}, which {file.path} names.")
+        return filled
 
     def fill_but_truth(self) -> str | None:
         """Like ``fill``, but return the file's ground truth: it is for runs that have none."""
@@ -146,10 +150,7 @@ class CommandInput:
         except NoGroundTruth:
             if self.fallback is None or "ground_truth" in self.values:
                 raise
-            from calipers.present.escape import printable
-
-            sentence = f"Measured against {self.fallback}, which the settings file names."
-            click.echo(printable(sentence), err=True)
+            _say(f"Measured against {self.fallback}, which the settings file names.")
             self.values["ground_truth"] = self.fallback
             return self._answer(**more)
 
@@ -197,7 +198,7 @@ class CommandInput:
         ``to_dict`` and ``document`` are for a command that has more to say than the
         answer alone.
         """
-        self.found = answer
+        self.shown = answer
         explain = explain or self.explain
         try:
             if self.output_format == "json":
@@ -230,6 +231,41 @@ class CommandInput:
             from calipers.present.terminal import print_document
 
             print_document(document, console(), explain=explain)
+
+
+def _say(sentence: str) -> None:
+    """Print a line on standard error; a name in it may hold anything."""
+    from calipers.present.escape import printable
+
+    click.echo(printable(sentence), err=True)
+
+
+def _asks_for(word: str, args: list[str]) -> list[str] | None:
+    """The arguments of another command, if a word asks for it; None if it does not.
+
+    The word is a name (``save``), which stands first; an option that takes nothing
+    (``--floor``); or one that takes a value (``--from-traces=FILE``), which is an option of
+    the other command too and stays among its arguments.
+
+    >>> _asks_for("save", ["save", "run.jsonl"]), _asks_for("save", ["run.jsonl", "save"])
+    (['run.jsonl'], None)
+    >>> _asks_for("--floor", ["run.jsonl", "--floor"])
+    ['run.jsonl']
+    >>> _asks_for("--from-traces=FILE", ["-n", "5", "--from-traces=spans.jsonl"])
+    ['-n', '5', '--from-traces=spans.jsonl']
+    """
+    name, _, takes_value = word.partition("=")
+    typed = args if name.startswith("--") else args[:1]
+    if takes_value:
+        typed = [argument.partition("=")[0] for argument in typed]
+    if name not in typed:
+        return None
+    at = typed.index(name)
+    without = [*args[:at], *args[at + 1 :]]
+    # Where help follows, help is asked for, and not a file of that name.
+    if takes_value and not HELP.intersection(args[at + 1 : at + 2]):
+        return args
+    return without
 
 
 def _show_all(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -299,15 +335,8 @@ class Command(LayeredHelp):
     ) -> click.Context:
         """The context of this command, or of the one that a word or an option asks for."""
         for word, other in self.commands.items():
-            name, value, _ = word.partition("=")
-            typed = args if name.startswith("--") else args[:1]
-            typed = [word.partition("=")[0] for word in typed] if value else typed
-            if name in typed:
-                at = typed.index(name)
-                rest = args if value else [*args[:at], *args[at + 1 :]]
-                if value and args[at + 1 :] and args[at + 1] in HELP:
-                    # Help is asked for, not a file of that name.
-                    rest = [*args[:at], *args[at + 1 :]]
+            rest = _asks_for(word, args)
+            if rest is not None:
                 return other.make_context(f"{info_name} {word}", rest, parent, **extra)
         return super().make_context(info_name, args, parent, **extra)
 
@@ -433,7 +462,7 @@ class Command(LayeredHelp):
             self._body(request, **params)
         finally:
             COMPLETING.reset(token)
-        if self._exits is not None and (code := self._exits(request.found)):
+        if self._exits is not None and (code := self._exits(request.shown)):
             raise click.exceptions.Exit(code)
         return request
 

@@ -54,7 +54,7 @@ def audit(request: CommandInput, fail_on: str | None) -> None:
             "-o writes real questions to add; say where they are: --traces FILE."
         )
     request.show(request.answer())
-    if request.found.fails(fail_on):
+    if request.shown.fails(fail_on):
         raise click.exceptions.Exit(1)
 
 
