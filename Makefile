@@ -23,7 +23,7 @@ test: $(STAMP) ## Run the tests, with the examples in docstrings and documents
 	  -n $$($(BIN)/python -c "import os; print((os.cpu_count() or 1) + 1)")
 
 # Tests that replace, lock and remove files. All of them under these rules would double the time of
-# CI, so each commit adds one part in twelve of the others, which its hash chooses.
+# CI, so each commit adds one part in twenty-four of the others, which its hash chooses.
 FILES := tests/io/files tests/live/test_run_file.py tests/live/test_cache.py tests/cli/test_retrieve.py \
   tests/questions/seal tests/questions/confirm tests/store/test_open.py tests/test_disk_and_kill.py
 

@@ -18,7 +18,7 @@ PILOT_SIZES = (30, 42, 100)
 NUMBERS = (24, 48, 96, 192, 384, 768, 1_536, 3_072)
 """Queries for which the power is simulated; between them it is read off a line."""
 SAMPLES = 600
-"""Samples of each number, of which the test detects the difference in some."""
+"""Samples of each number of queries, of which the test detects the difference in some."""
 PROMISED = 0.89
 
 
@@ -89,11 +89,14 @@ that are 0.053 on average, so that 0.05 is a gain in nearly all of them."""
 
 
 def ranges(
-    draws: int, numbers: Sequence[int] = PILOT_SIZES, shapes: Sequence[str] = tuple(SHAPES)
+    draws: int,
+    numbers: Sequence[int] = PILOT_SIZES,
+    shapes: Sequence[str] = tuple(SHAPES),
+    samples: int = SAMPLES,
 ) -> Iterator[Rate]:
     """How often the range of a pilot that speaks holds the number of queries with 80% power."""
     for name in shapes:
-        needed = true_number(name)
+        needed = true_number(name, samples)
         for n in numbers:
             found = _of_pilots(SHAPES[name].pilot, draws, n)
             held = [one.low <= needed <= one.high for one in found]
@@ -116,12 +119,12 @@ def _of_pilots(pilot: Draw, draws: int, n: int) -> list[QueriesToDetect]:
 
 
 @cache
-def true_number(name: str) -> float:
+def true_number(name: str, samples: int = SAMPLES) -> float:
     """The number of queries of which 80% of samples detect the difference."""
     rng = np.random.default_rng([SEED, 52])
     powers = []
     for n in NUMBERS:
-        powers.append(float(rejected(SHAPES[name].later(rng, (SAMPLES, n)), ALPHA)[1].mean()))
+        powers.append(float(rejected(SHAPES[name].later(rng, (samples, n)), ALPHA)[1].mean()))
         if powers[-1] > 0.95:
             break
     return float(np.exp(np.interp(rule.POWER, powers, np.log(NUMBERS[: len(powers)]))))

@@ -43,12 +43,14 @@ BANDS = {
     "alarms": lambda: nights.false_alarms(1, (50,), ("independent, hits", "rebuilt weekly")),
     "alarms of few queries": lambda: nights.false_alarms(1, (14,), ("independent, hits",)),
     "alarms-heard": lambda: nights.heard(3, longest=7),
-    "families": lambda: gates.marked(3),
+    "families": lambda: gates.marked(2),
     "slices": lambda: slices.marks(3, sizes=("5 × 20",)),
     "slices-unequal": lambda: slices.unequal(10),
     "slices-fallen": lambda: slices.fallen(12),
     "plans": lambda: plans.planned(6, (60,), tuple(plans.PILOTS)[:1]),
-    "detect": lambda: detecting.ranges(150, (42,), ("10% of hits change", "nDCG: normal")),
+    "detect": lambda: detecting.ranges(
+        150, (42,), ("10% of hits change", "nDCG: normal"), samples=200
+    ),
     "correction": lambda: labels.corrected(8, samples=(40,)),
     "switch": lambda: switches.coverage(40, (60,)),
     "winner": lambda: winners.gains(12, (100,)),

@@ -35,6 +35,16 @@ def slow(tmp_path, monkeypatch):
         go_on.set()
 
 
+def _awaited(visitor, path):
+    """The answer for who asks again as long as it is being made, on a busy machine too."""
+    for _ in range(100):
+        answer = visitor.ask("GET", path)
+        if answer.status != 202:
+            break
+        time.sleep(0.1)
+    return answer
+
+
 def test_a_slow_page_says_that_it_is_being_made_and_is_made_once(slow):
     running, path, go_on, begun = slow
     me = running.visitor("me")
@@ -44,10 +54,9 @@ def test_a_slow_page_says_that_it_is_being_made_and_is_made_once(slow):
     assert '<meta http-equiv="refresh" content="1">' in first.text
     assert me.ask("GET", path).status == 202
     # Nobody waits for it but who wants it.
-    assert me.ask("GET", "/").status == 200
+    assert _awaited(me, "/").status == 200
     go_on.set()
-    time.sleep(0.1)
-    last = me.ask("GET", path)
+    last = _awaited(me, path)
     assert last.status == 200
     assert "Made at last." in last.text
     assert begun == ["nightly"]
@@ -64,8 +73,7 @@ def test_a_slow_page_that_fails_says_why(slow, monkeypatch):
     me = running.visitor("me")
     assert me.ask("GET", path).status == 202
     go_on.set()
-    time.sleep(0.1)
-    refused = me.ask("GET", path)
+    refused = _awaited(me, path)
     assert refused.status == 400
     assert "The report cannot be made of this." in refused.text
 

@@ -1,6 +1,6 @@
 """Which test files run under the rules of Windows besides those that always do (`make windows`).
 
-One part in twelve, by the hash of the commit: the same for the same commit, and another for most
+One part in twenty-four, by the hash of the commit: the same for the same commit, and another for most
 others, so that every file has its turn in some run. The number of a part may be given instead.
 """
 
@@ -9,7 +9,7 @@ import sys
 import zlib
 from pathlib import Path
 
-PARTS = 12
+PARTS = 24
 ROOT = Path(__file__).parents[2]
 
 
