@@ -46,7 +46,7 @@ def test_a_misspelt_setting_fails_the_type_checker(tmp_path):
     # Without the stubs of libraries, which take most of the time and say nothing of settings.
     alone = ["--follow-imports=silent", "--no-site-packages", "--ignore-missing-imports"]
     checked = subprocess.run(
-        [sys.executable, "-m", "mypy", *alone, "--cache-dir", str(tmp_path / "cache"), str(planted)],
+        [sys.executable, "-m", "mypy", *alone, "--cache-dir", tmp_path / "cache", planted],
         cwd=ROOT,
         env={"MYPYPATH": str(ROOT / "src"), "PATH": ""},
         capture_output=True,

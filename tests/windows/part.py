@@ -1,7 +1,7 @@
 """Which test files run under the rules of Windows besides those that always do (`make windows`).
 
-One part in twenty-four, by the hash of the commit: the same for the same commit, and another for most
-others, so that every file has its turn in some run. The number of a part may be given instead.
+One part in twenty-four, by the hash of the commit: the same for the same commit, and another for
+most others, so that every file has its turn in some run. A part's number may be given instead.
 """
 
 import subprocess

@@ -29,7 +29,7 @@ def test_in_a_healthy_retriever_nothing_known_is_wrong(name, n):
 
 
 @pytest.mark.parametrize("name", FAULTS)
-@pytest.mark.parametrize("n", (SIZES[0], SIZES[-1]))
+@pytest.mark.parametrize("n", [SIZES[0], SIZES[-1]])
 def test_what_was_planted_is_named_first(name, n):
     for seed in (1, 2, 3) if n < 20 else (1,):
         assert diagnosed(name, n, seed).named == FAULTS[name].named
