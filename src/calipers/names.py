@@ -170,14 +170,6 @@ PARALLEL = words_in(
 """Fields that list the grades of the targets, in the same order."""
 _WANTED = words_in("expected relevant gold golden target positive correct ground_truth")
 """Words that mean "expected" or "relevant"."""
-WANTED_WORDS = frozenset(
-    words_in(
-        "expected expectations relevant gold golden target targets positive correct "
-        "truth should reference wanted"
-    )
-)
-"""Words in names of columns that hold what should be found, whatever else the name
-says."""
 _THINGS = ("item", "chunk", "doc", "document", "passage", "node", "source")
 
 
@@ -228,13 +220,22 @@ ANSWER_LISTS = words_in(
 """Fields of an answer that hold the list of results, the most certain first."""
 ASKED_IN = words_in("input inputs request vars")
 """Fields of an experiment that hold the question, as a text or inside."""
+_FOREIGN_WANTED = words_in(
+    "erwartet erwartete erwartetes erwarteter erwarteten attendu attendue attendus attendues "
+    "esperado esperada esperados esperadas atteso attesa attesi attese verwacht verwachte "
+    "oczekiwany oczekiwana oczekiwane"
+)
+"""The word expected in German, French, Spanish, Portuguese, Italian, Dutch and Polish."""
 WANTED_WORDS = frozenset(
-    words_in(
-        "expected reference references gold golden relevant correct truth expectations"
+    (
+        *words_in(
+            "expected reference references gold golden relevant correct truth expectations"
+        ),
+        *_FOREIGN_WANTED,
     )
 )
-"""Words in the path of a list that say that it should be found, whatever else is in
-it."""
+"""Words in the path of a list, or in the name of a column, that say that it should be
+found, whatever else is in it."""
 RETURNED_WORDS = frozenset(words_in("output outputs actual retrieved returned reranked"))
 """Words in the path of a list that say that it came back."""
 NO_PART_WORDS = frozenset(
@@ -496,7 +497,10 @@ _HINTS: Mapping[str, frozenset[str]] = {
     "query": frozenset({"query", "question", "questions", "prompt", "ask", "q"}),
     "retrieved": frozenset(
         words_in(
-            "retrieved returned results result hits found came got gave output outputs"
+            "retrieved returned results result hits found came got gave output outputs "
+            "gefunden gefundene gefundenes gefundener treffer ergebnis trouve trouves resultat "
+            "encontrado encontrados resultado trovato trovati risultato gevonden resultaat "
+            "znaleziony wynik"
         )
     ),
     "quote": frozenset(

@@ -460,6 +460,33 @@ def exported(draw: random.Random, truth: Truth, run: Ranked, shape: str) -> File
     return table(draw, rows, means, run, "both", shape)
 
 
+def beside(draw: random.Random, truth: Truth, run: Ranked, shape: str) -> File:
+    """A result in each row, and beside it what should be found."""
+    query, wanted, result, order = draw.choice(
+        (
+            ("question", "expected_doc", "doc_id", "rank"),
+            ("Question", "Document attendu", "Document", "Rang"),
+            ("query", "expected", "retrieved", "rank"),
+            ("query", "gold_id", "doc_id", "score"),
+            ("Frage", "Erwartetes Dokument", "Gefundenes Dokument", "Rang"),
+            ("Pregunta", "Documento esperado", "Documento encontrado", "rank"),
+            ("question", "expected_document", "retrieved_document", "position"),
+            ("prompt", "correct_source", "source", "score"),
+            ("question", "relevant_chunk", "chunk_id", "rank"),
+        )
+    )
+    rows = []
+    found = only(truth)
+    several = draw.random() < 0.2
+    means: Truth = {}
+    for q, items in run.items():
+        means[q] = dict.fromkeys(found[q] if several else found[q][:1], 1.0)
+        for n, one in enumerate(items, 1):
+            place = 9.5 - n if order == "score" else n
+            rows.append({query: q, wanted: "; ".join(means[q]), result: one, order: place})
+    return table(draw, rows, means, run, "both", shape)
+
+
 def with_total(draw: random.Random, truth: Truth, run: Ranked, shape: str) -> File:
     """A table whose last row sums it up."""
     found = only(truth)
@@ -488,4 +515,5 @@ SHAPES = {
     "pivot": pivot,
     "exported": exported,
     "total": with_total,
+    "beside": beside,
 }

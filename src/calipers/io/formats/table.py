@@ -30,6 +30,7 @@ from calipers.io.files.write import opened, write_cells
 from calipers.io.format import Format, Output, Parts, has_lists_beside, wrong_format
 from calipers.io.records.entries import EVERYTHING, Remarks, records
 from calipers.io.records.fields import holds_objects
+from calipers.io.tables.beside import TakenApart, targets_beside_results
 from calipers.io.tables.candidates import missing_part
 from calipers.io.tables.cells import (
     TAG,
@@ -43,7 +44,7 @@ from calipers.io.tables.cells import (
 from calipers.io.tables.columns import GRADES, IGNORE, Pairs
 from calipers.io.tables.grades import as_numbers, grades_of_words
 from calipers.io.tables.merge import numbered_as_one, pages_as_items
-from calipers.io.tables.profile import SOME
+from calipers.io.tables.profile import SOME, Profile
 from calipers.io.tables.propose import look_at
 from calipers.io.tables.resolve import (
     check_fields,
@@ -79,11 +80,37 @@ ONE_EACH = ("grade", "score", "rank", "start", "group")
 
 def read_handwritten(table: InputTable, role: Role) -> Dataset:
     """Read a table after merging columns: ``Chunk 1``, ``Chunk 2``; file and page."""
-    return read_long(pages_as_items(numbered_as_one(table, role), role), role)
+    merged = numbered_as_one(table, role)
+    apart = targets_beside_results(merged)
+    if apart is not None:
+        return _read_apart(apart, role)
+    return read_long(pages_as_items(merged, role), role)
 
 
-def read_long(table: InputTable, role: Role) -> Dataset:
-    """Read a ground truth, a run or both from a table, by its columns."""
+def _read_apart(apart: TakenApart, role: Role) -> Dataset:
+    """Read a table with a target beside each result, or the part that is asked for."""
+    if role == "run":
+        return read_long(apart.results, role)
+    if role == "ground_truth":
+        return read_long(apart.targets, role)
+    targets = read_long(apart.targets, "ground_truth", noted=False)
+    results = read_long(apart.results, "run")
+    if targets.ground_truth is None:
+        return results
+    notes = (apart.note, *targets.ground_truth.notes)
+    dataset = Dataset(
+        replace(targets.ground_truth, notes=notes),
+        results.run,
+        "a table of judgements and results",
+    )
+    return dataset if apart.targets.trial else _with_look(dataset)
+
+
+def read_long(table: InputTable, role: Role, *, noted: bool = True) -> Dataset:
+    """Read a ground truth, a run or both from a table, by its columns.
+
+    ``noted``, a note says which columns were read.
+    """
     with explained(table.name, table.fault):
         found = table.names()
         table, names = resolve_fields(table, role)
@@ -117,7 +144,9 @@ def read_long(table: InputTable, role: Role) -> Dataset:
                 raise
             # A part is lacking, too: one line settles both.
             raise Unclear(error.why, *unclear.options, *error.options) from None
-        said = reading_note(names, left, of_targets=has_truth)
+        said: tuple[str, ...] = ()
+        if noted:
+            said = reading_note(names, left, table.shown, of_targets=has_truth)
         tags = [pl.col(one) for one in found if one.startswith(TAG)]
         named = table.then(
             lambda rows: rows.select(meant + tags), notes=(*said, *table.notes)
@@ -139,7 +168,7 @@ def read_long(table: InputTable, role: Role) -> Dataset:
             for theirs, field in names.items()
             if field in ("item", "quote", "text")
         )
-        if inferred and not table.trial:
+        if inferred and noted and not table.trial:
             dataset = _with_look(dataset)
     return replace(dataset, unclear=unclear)
 
@@ -476,10 +505,15 @@ def _one_list_each(
     )
     twice = lists.filter(pl.col("query").is_duplicated())
     if twice.height:
-        raise InvalidInput(
-            f"The query {twice['query'][0]!r:.60} has results twice in {ours['retrieved']!r}, the "
-            f"second time at {table.where(int(twice[ROW][1]))}, and they differ; give each an id "
-            "of its own in a column query_id, or keep one."
+        single: list[Pairs] = []
+        if Profile("item", twice["item"]).kind != "lists":
+            targets = (("ground_truth", ours["item"]),) if "item" in ours else ()
+            single.append((("item", ours["retrieved"]), *targets))
+        raise Unclear(
+            f"the query {twice['query'][0]!r:.60} has results twice in {ours['retrieved']!r}, the "
+            f"second time at {table.where(int(twice[ROW][1]))}, and they differ",
+            *single,
+            otherwise="Give each list an id of its own in a column query_id, or keep one",
         )
     silent = frame.filter(~pl.col("query").is_in(lists["query"].implode()))
     return pl.concat([lists, silent.unique("query", maintain_order=True)]).sort(ROW)

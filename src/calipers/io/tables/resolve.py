@@ -534,7 +534,11 @@ def left_over(found: Iterable[str], names: dict[str, str]) -> list[str]:
 
 
 def reading_note(
-    names: dict[str, str], left: list[str], *, of_targets: bool
+    names: dict[str, str],
+    left: list[str],
+    shown: Mapping[str, str],
+    *,
+    of_targets: bool,
 ) -> tuple[str, ...]:
     """A one-line note on how columns were mapped; none if all have the usual names."""
     called = {
@@ -547,12 +551,15 @@ def reading_note(
         for pair in sorted(
             names.items(), key=lambda pair: _ORDER.get(pair[1], len(_ORDER))
         )
-        if (plain_name(pair[0]) != pair[1] or is_distance(pair[0]))
+        if (plain_name(pair[0]) != pair[1] or pair[0] in shown or is_distance(pair[0]))
         and frozenset(names) not in (BEIR_JUDGEMENTS, RANX)
     ]
     if not left and {(plain_name(theirs), ours) for theirs, ours in renamed} <= _USUAL:
         return ()
-    said = [f"{called.get(ours, ours)} ← {theirs.strip()}" for theirs, ours in renamed]
+    said = [
+        f"{called.get(ours, ours)} ← {shown.get(theirs, theirs).strip()}"
+        for theirs, ours in renamed
+    ]
     for number, (theirs, ours) in enumerate(renamed):
         if ours == "score" and is_distance(theirs):
             said[number] += " (a distance: the smallest comes first)"

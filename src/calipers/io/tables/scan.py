@@ -210,6 +210,8 @@ class InputTable:
     """Whether texts are in quotes, as in JSON, so that an id may be called none."""
     inferred: bool = False
     """Whether columns were merged that nobody said belong together."""
+    shown: Mapping[str, str] = field(default_factory=dict)
+    """What columns that were merged or renamed are called in the file."""
     trial: bool = False
     """Whether it is the head of a table, on which a mapping is tried."""
 
@@ -235,7 +237,11 @@ class InputTable:
         )
 
     def merged(
-        self, columns: Sequence[str], called: str, note: str, one: pl.Expr | None = None
+        self,
+        columns: Sequence[str],
+        called: str,
+        note: str | None,
+        one: pl.Expr | None = None,
     ) -> "InputTable":
         """The same table with several columns merged into a list, or into ``one``, with a note."""
         kept = [name for name in self.names() if name not in columns]
@@ -245,7 +251,8 @@ class InputTable:
             lambda rows: rows.select(*kept, one.alias(called)),
             columns=frozenset((*kept, called)),
             listed=(*kept, called),
-            notes=(*self.notes, note),
+            notes=self.notes if note is None else (*self.notes, note),
+            shown={**self.shown, called: _range_of(columns)},
         )
 
     def batches(self, columns: list[str], rows: int) -> Iterator[pl.DataFrame]:
@@ -287,6 +294,17 @@ class InputTable:
             columns=frozenset(names),
             listed=names,
         )
+
+
+def _range_of(columns: Sequence[str]) -> str:
+    """Several columns in a few words.
+
+    >>> _range_of(["result 1", "result 2", "result 3"])
+    'result 1, …, result 3'
+    """
+    return (
+        " and ".join(columns) if len(columns) < 3 else f"{columns[0]}, …, {columns[-1]}"
+    )
 
 
 def cell_texts(*columns: str) -> pl.Expr:

@@ -1,0 +1,234 @@
+"""Read tables with one result in each row and beside it what should be found.
+
+In ``question, expected_doc, doc_id, rank`` the expected id is the same in all rows of a question,
+and the results differ. Such a table is taken apart: one table with the targets of each question,
+one with the results.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from calipers.io.tables.cells import TAG
+from calipers.io.tables.grades import as_numbers
+from calipers.io.tables.profile import SOME, Kind, Profile, Profiles
+from calipers.io.tables.scan import InputTable, cell_texts, explained
+from calipers.io.tables.usual_names import IGNORED, renaming, says_wanted
+from calipers.names import ANSWER_WORDS, HARMLESS, NO_GRADES, ORDERING, WANTED_WORDS
+
+_EXPECTED = WANTED_WORDS | {"target", "targets", "positive", "should", "wanted"}
+_NO_IDS = (NO_GRADES | HARMLESS | ORDERING | ANSWER_WORDS) - {
+    *("id", "ids", "nr", "no", "number", "nummer", "numero", "url", "link", "source"),
+    *("file", "filename", "path", "passage", "section", "page", "title", "name", "text"),
+}
+"""Words of names that hold no target, whatever else they say: ``expected_answer``."""
+_RESULTS = ("item", "retrieved", "text", "document")
+"""Fields of a result, the most certain first."""
+
+
+@dataclass(frozen=True)
+class TakenApart:
+    """The targets and the results of a table, as a table each."""
+
+    targets: InputTable
+    results: InputTable
+    note: str
+    """Which column holds the targets."""
+
+
+def targets_beside_results(table: InputTable) -> TakenApart | None:
+    """The table taken apart; None if it has no column of targets beside one of results."""
+    found = table.names()
+    names = renaming(found)
+    ours = {meaning: theirs for theirs, meaning in names.items()}
+    if "query" not in ours or {"quote", "text"} <= ours.keys():
+        return None
+    if not any(_may_be_expected(name, names) for name in found):
+        return None
+    with explained(table.name, table.fault):
+        pair = _columns(table, names, ours)
+        if pair is None:
+            return None
+        expected, result = pair
+        if "grade" in ours and not _repeats(table, expected, result, ours["grade"]):
+            return None
+        asked = [theirs for theirs, field in names.items() if field.startswith("query")]
+        rows = _first_rows(table, ours["query"], expected)
+        if rows is None:
+            return None
+    return TakenApart(
+        _targets(table, [*asked, *_tags(found)], expected, rows),
+        _results(table, names, (expected.name, ours.get("grade")), result),
+        f"target ← {expected.name.strip()}, which stands beside each result.",
+    )
+
+
+def _tags(found: list[str]) -> list[str]:
+    """The columns that hold tags of the queries."""
+    return [name for name in found if name.startswith(TAG)]
+
+
+def _may_be_expected(name: str, names: Mapping[str, str]) -> bool:
+    """Whether a column's name says that it holds targets, or the user says so."""
+    if name.endswith(IGNORED) or name.startswith("__"):
+        return False
+    if names.get(name) == "item" and "retrieved" in names.values():
+        return True
+    if names.get(name) not in (None, "item", "document", "quote"):
+        return False
+    words = Profile(name, pl.Series([""])).words
+    return says_wanted(name) or bool(words & _EXPECTED and not words & _NO_IDS)
+
+
+def _columns(
+    table: InputTable, names: Mapping[str, str], ours: Mapping[str, str]
+) -> tuple[Profile, Profile] | None:
+    """The column of targets and the column of results; None if that is not certain."""
+    sample = table.rows(pl.all(), most=SOME)
+    profiles = Profiles(sample, ours["query"])
+    wanted = [profiles[name] for name in profiles if _may_be_expected(name, names)]
+    wanted = [one for one in wanted if _is_one_each(one, profiles[ours["query"]])]
+    certain = [one for one in wanted if says_wanted(one.name)]
+    wanted = certain if len(certain) == 1 else wanted
+    if len(wanted) != 1:
+        return None
+    expected = wanted[0]
+    # Without a rank, two cells called "retrieved_ids" may be two lists of results.
+    is_ranked = bool({"rank", "score"} & ours.keys())
+    fields = [field for field in _RESULTS if field != "retrieved" or is_ranked]
+    by_name = [ours[field] for field in fields if field in ours]
+    named = [profiles[name] for name in by_name if name != expected.name]
+    returned = [one for one in named if one.kind != "lists" and one.varies]
+    if not returned:
+        others = [profiles[name] for name in profiles if name not in names]
+        returned = [
+            one
+            for one in others
+            if one is not expected and one.varies and one.kind in _ALIKE[expected.kind]
+            if one.ids & expected.ids and not one.name.endswith(IGNORED)
+        ]
+        returned = returned if len(returned) == 1 else []
+    return (expected, returned[0]) if returned else None
+
+
+_IDS: tuple[Kind, ...] = ("words", "places", "numbers")
+_ALIKE: dict[Kind, tuple[Kind, ...]] = {
+    "texts": ("texts",),
+    "words": _IDS,
+    "places": _IDS,
+    "numbers": _IDS,
+    "lists": _IDS,
+}
+"""What results hold, by what targets do."""
+
+
+def _repeats(table: InputTable, expected: Profile, result: Profile, grade: str) -> bool:
+    """Whether grades say no more than that a result is the one that should be found."""
+    if expected.column.dtype.is_nested() or result.column.dtype.is_nested():
+        return False
+    cells = table.rows(grade, cell_texts(expected.name), cell_texts(result.name))
+    grades = as_numbers(cells[grade], table.said.grades)
+    numbers = grades.cast(pl.Float64, strict=False).fill_null(0)
+    equal = (cells[expected.name] == cells[result.name]).fill_null(False)
+    return bool(((numbers > 0) == equal).all() and equal.any())
+
+
+def _is_one_each(column: Profile, query: Profile) -> bool:
+    """Whether a column has the same value in all rows of a query, or none."""
+    if column.kind in ("nothing", "judgements", "dates", "objects"):
+        return False
+    if query.column.dtype.is_nested() or not _is_comparable(column.column.dtype):
+        return False
+    values = pl.DataFrame({"query": query.column, "value": column.column})
+    pairs = values.select(
+        pl.col("query").forward_fill(), _as_texts("value", column.column.dtype)
+    )
+    return not pairs.drop_nulls().unique()["query"].is_duplicated().any()
+
+
+def _is_comparable(dtype: pl.DataType) -> bool:
+    """Whether cells are single values, or lists of them."""
+    return not dtype.is_nested() or (
+        isinstance(dtype, pl.List) and not dtype.inner.is_nested()
+    )
+
+
+def _as_texts(name: str, dtype: pl.DataType) -> pl.Expr:
+    """The cells of a column, each as one text."""
+    if not isinstance(dtype, pl.List):
+        return cell_texts(name)
+    joined = pl.col(name).cast(pl.List(pl.String)).list.join("\n")
+    return joined.replace("", None)
+
+
+def _first_rows(table: InputTable, query: str, expected: Profile) -> list[int] | None:
+    """The first row of each query that has a target; None if a query has two targets."""
+    cells = table.rows(
+        cell_texts(query).forward_fill().alias("query"),
+        _as_texts(expected.name, expected.column.dtype).alias("value"),
+    ).with_row_index("row")
+    first = cells.unique(["query", "value"], keep="first", maintain_order=True)
+    filled = first.drop_nulls("value")
+    if filled["query"].is_duplicated().any():
+        return None
+    silent = first.filter(pl.col("value").is_null())
+    silent = silent.filter(~pl.col("query").is_in(filled["query"].implode()))
+    return sorted([*filled["row"], *silent["row"]])
+
+
+def _targets(
+    table: InputTable, kept: list[str], expected: Profile, rows: list[int]
+) -> InputTable:
+    """One row for each query, with its targets."""
+    called = expected.name if says_wanted(expected.name) else "expected"
+    columns = [
+        *(pl.col(name).forward_fill() for name in kept),
+        pl.col(expected.name).alias(called),
+    ]
+    frame = table.rows(*columns)[rows]
+    return replace(
+        table,
+        open=frame.lazy,
+        pieces=None,
+        where=lambda row: table.where(rows[row]),
+        columns=frozenset(frame.columns),
+        listed=tuple(frame.columns),
+        shown={**table.shown, called: expected.name},
+    )
+
+
+def _results(
+    table: InputTable,
+    names: Mapping[str, str],
+    dropped: tuple[str | None, ...],
+    result: Profile,
+) -> InputTable:
+    """The table without its targets, whose results have a name of ours."""
+    called = result.name
+    if names.get(called) not in ("item", "text"):
+        called = "text" if result.kind == "texts" else "item"
+    others = [
+        name
+        for name in table.names()
+        if name not in (*dropped, called) or name == result.name
+    ]
+    columns = [
+        pl.col(name).alias(called if name == result.name else name) for name in others
+    ]
+    listed = tuple(called if name == result.name else name for name in others)
+    query = next(theirs for theirs, field in names.items() if field == "query")
+
+    def step(rows: pl.LazyFrame) -> pl.LazyFrame:
+        if table.pieces is None:
+            # Merged cells: a row without a question belongs to the one above.
+            rows = rows.with_columns(pl.col(query).forward_fill())
+        return rows.select(columns)
+
+    return table.then(
+        step,
+        columns=frozenset(listed),
+        listed=listed,
+        notes=(),
+        shown={**table.shown, called: result.name},
+    )

@@ -1,0 +1,83 @@
+"""A long table with the expected item beside each result is read as both parts."""
+
+import pytest
+
+from calipers import evaluate
+from calipers.errors import InvalidInput, command_line
+from calipers.io.load import load
+from tests.io.tables.test_propose import lines_of, put, value
+
+ROWS = [("q", "a", "b", 1), ("q", "a", "a", 2), ("p", "c", "c", 1), ("p", "c", "d", 2)]
+HEADERS = [
+    "question,expected_doc,doc_id,rank",
+    "Question,Document attendu,Document,Rang",
+    "query,expected,retrieved,rank",
+    "Frage,Erwartetes Dokument,Gefundenes Dokument,Rang",
+    "question,expected_document,retrieved_document,position",
+]
+
+
+def table(folder, header, rows=ROWS, name="data.csv"):
+    lines = [",".join(map(str, row)) for row in rows]
+    return put(folder, "\n".join([header, *lines]) + "\n", name)
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_both_parts_are_read(header, tmp_path):
+    path = table(tmp_path, header)
+    scores = evaluate(path, metrics="mrr,recall@1")
+    assert (scores["mrr"].mean, scores["recall@1"].mean) == (0.75, 0.5)
+    # Either part alone can be asked for, too.
+    _, wanted, returned, _ = header.split(",")
+    truth = load(path, "ground_truth").ground_truth
+    assert truth.targets["item"].to_list() == ["a", "c"]
+    assert f"target ← {wanted}" in truth.notes[0]
+    run = load(path, "run").run
+    assert run.frame["item"].to_list() == ["b", "a", "c", "d"]
+    assert f"result ← {returned}" in run.notes[0]
+
+
+def test_rows_are_in_order_where_nothing_ranks_them(tmp_path):
+    path = table(tmp_path, "question,expected_doc,doc_id", [row[:3] for row in ROWS])
+    assert evaluate(path, metrics="mrr")["mrr"].mean == 0.75
+
+
+def test_merged_cells_belong_to_the_row_above(tmp_path):
+    rows = [("q", "a", "b", 1), ("", "", "a", 2), ("p", "c", "c", 1), ("", "", "d", 2)]
+    path = table(tmp_path, "question,expected_doc,doc_id,rank", rows)
+    assert evaluate(path, metrics="mrr")["mrr"].mean == 0.75
+
+
+def test_several_targets_may_stand_in_a_cell(tmp_path):
+    rows = [(q, f"{a}; x", b, n) for q, a, b, n in ROWS]
+    path = table(tmp_path, "question,expected_docs,doc_id,rank", rows)
+    assert evaluate(path, metrics="recall@2")["recall@2"].mean == 0.5
+
+
+def test_a_grade_that_repeats_the_expected_id_is_no_second_judgement(tmp_path):
+    header = "question,expected_doc,doc_id,rank,is_relevant"
+    same = [(*row, int(row[1] == row[2])) for row in ROWS]
+    assert evaluate(table(tmp_path, header, same), metrics="recall@1")["recall@1"].mean == 0.5
+    other = [*same[:-1], ("p", "c", "d", 2, 1)]
+    with pytest.raises(InvalidInput, match="only what was returned was judged"):
+        evaluate(table(tmp_path, header, other), metrics="recall@1")
+
+
+def test_expected_ids_that_change_within_a_question_are_not_taken_for_one(tmp_path):
+    rows = [*ROWS[:1], ("q", "e", "a", 2), *ROWS[2:]]
+    with pytest.raises(InvalidInput, match="no ground truth"):
+        evaluate(table(tmp_path, HEADERS[0], rows))
+
+
+def test_one_result_each_under_the_name_of_a_list_gets_a_line_that_works(tmp_path):
+    path = table(tmp_path, "question,expected_ids,retrieved_ids", [row[:3] for row in ROWS])
+    with command_line(), pytest.raises(InvalidInput, match="'q' has results twice") as caught:
+        evaluate(path)
+    (line,) = lines_of(str(caught.value))
+    assert value(line, data=path) == 0.75
+
+
+def test_results_in_numbered_columns_are_called_as_in_the_file(tmp_path):
+    text = "question,expected,result 1,result 2,result 3\nq,a,b,a,c\n"
+    notes = load(put(tmp_path, text), "both").ground_truth.notes
+    assert "results ← result 1, …, result 3" in notes[0]
