@@ -7,6 +7,7 @@
     │   ├── UnknownArgument  an argument that an operation does not take (also a TypeError)
     │   ├── NoGroundTruth    results that come without what should be found
     │   ├── Unclear          data that could mean two things, with what would settle it
+    │   ├── SumRow           a table whose last row is a total
     │   ├── NoCommonIds      run and ground truth speak of different ids
     │   └── SealedQueries    queries that nothing is tuned on, and only ``confirm`` may ask
     ├── MissingExtra         an optional library is needed; the message holds the install command
@@ -108,6 +109,16 @@ class Unclear(InvalidInput):
         self.why = why
         self.options = options
         self.otherwise = otherwise
+
+
+class SumRow(InvalidInput):
+    """A table whose last row sums it up and is no question."""
+
+    def __init__(self, name: str, where: str, word: str) -> None:
+        super().__init__(
+            f"Take out the last row of {name}, {where}: it sums up the table "
+            f"({word!r:.20}) and is no question."
+        )
 
 
 class NoCommonIds(InvalidInput):

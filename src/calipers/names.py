@@ -426,6 +426,18 @@ TOTALS = frozenset(
     )
 )
 """Names of rows that sum up a table."""
+
+
+def total_in(cell: object) -> str | None:
+    """The word that calls a row a total; None where a cell is no such word.
+
+    >>> total_in("Total:"), total_in("Who is total?")
+    ('total', None)
+    """
+    word = str(cell).strip().strip(":").lower()
+    return word if word in TOTALS else None
+
+
 NEIGHBOUR = frozenset({"base", "distance"})
 """The columns of what BigQuery's VECTOR_SEARCH returns, beside those of the query."""
 BEIR_JUDGEMENTS = frozenset({"query-id", "corpus-id", "score"})

@@ -23,6 +23,7 @@ from calipers.io.format import Format, Writer
 from calipers.io.formats.ours import Ours, is_ours_alone
 from calipers.io.tables.columns import Columns
 from calipers.io.tables.scan import InputTable
+from calipers.io.tables.title import header_below
 from calipers.model.matched import Dataset, Role
 from calipers.names import NEIGHBOUR
 from calipers.words import did_you_mean
@@ -343,6 +344,11 @@ def _unknown(probe: Probe, role: Role) -> InvalidInput:
             f"{', '.join(inside)[:60] or 'nothing'}), such as BEIR's (qrels), a saved dataset "
             "(state.json) or AutoRAG's (qa.parquet)."
         )
+    # Lines are looked at as text: rows below a title are of another width.
+    head = probe.source.head if probe.is_text else b""
+    below = header_below(None if head else probe.table, head, probe.name)
+    if below is not None:
+        return wrong(below)
     if probe.table is not None:
         return _no_query(probe.table, role)
     first = probe.source.head.split(b"\n")[0][:80].decode(errors="replace")

@@ -118,3 +118,11 @@ def test_without_the_library_the_sentence_says_what_to_do(folder, monkeypatch):
     sentence = refused("eval", "-g", "gold.xlsx", "-r", "run.json")
     assert "gold.xlsx is an Excel file, which needs a library" in sentence
     assert f"{pip_install('excel')}, or save the sheet as CSV (UTF-8)" in sentence
+
+
+def test_a_title_above_the_header_is_called_that(folder):
+    rows: list[list[Any]] = [["Our questions", None, None], [None, None, None], *QUESTIONS]
+    write_workbook(folder / "gold.xlsx", {"Data": rows})
+    said = refused("eval", "-g", "gold.xlsx", "-r", "run.json")
+    assert "above the table in gold.xlsx" in said
+    assert "(question, chunk_id, remark)" in said

@@ -78,3 +78,35 @@ def test_two_values_for_one_query(judged) -> None:
         InvalidInput, match=r"'q1' has two values in the column 'tag\.year': '2025' and '2026'"
     ):
         calipers.evaluate(ground_truth=split, run=RUN)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("Retrieval test,,\n,,\nquestion,expected_ids,retrieved\nq,a,a\n", 3),
+        ("Retrieval test\n\nquestion,expected_ids,retrieved\nq,a,a\n", 3),
+        ("Test, March\nFrage,Erwartet,Treffer\nq,a,a\n", 2),
+        ('A "test";;\r\nFrage;Erwartet;Treffer\r\nq;a;a\r\n', 2),
+    ],
+)
+def test_a_title_above_the_header_is_called_that(text, line, tmp_path):
+    path = tmp_path / "sheet.csv"
+    path.write_text(text, newline="")
+    with pytest.raises(InvalidInput, match=rf"above the table in .*sheet\.csv:{line} \("):
+        calipers.evaluate(path)
+
+
+@pytest.mark.parametrize("cells", ["a;a,b", "['a'];['a', 'b']"])
+@pytest.mark.parametrize("last", ["Total;;0.85", "Average;;", "Summe;3;"])
+@pytest.mark.parametrize("name", ["retrieved", "came"])
+def test_a_last_row_that_sums_up_is_named_whatever_else_is_unclear(cells, last, name, tmp_path):
+    path = tmp_path / "sheet.csv"
+    path.write_text(f"question;expected_ids;{name}\nq;{cells}\np;{cells}\n{last}\n")
+    with pytest.raises(InvalidInput, match="Take out the last row of .*sums up"):
+        calipers.evaluate(path)
+
+
+def test_a_question_that_is_called_like_a_total_is_kept(tmp_path):
+    path = tmp_path / "sheet.csv"
+    path.write_text("question,expected_ids,retrieved\nq,1,1\nmean,2,2\n")
+    assert calipers.evaluate(path, metrics="mrr")["mrr"].mean == 1.0

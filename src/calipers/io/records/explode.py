@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, SumRow
 from calipers.io.build import (
     GatheredResults,
     MemoryBudget,
@@ -50,7 +50,7 @@ from calipers.model.ground_truth import (
 from calipers.model.matched import Dataset
 from calipers.model.ranking import Order
 from calipers.model.run import RUN_SCHEMA
-from calipers.names import EMPTY
+from calipers.names import EMPTY, total_in
 
 CHUNK = 5_000
 RESULTS = 20_000
@@ -429,6 +429,9 @@ class ExplodedRecords:
                 for number, has in enumerate(present)
                 if not has and self._missing[number] != side
             )
+            total = total_in(self._queries[-1][-1, "query"])
+            if first == len(present) - 1 and total is not None:
+                raise SumRow(self.kind, self.place(first), total)
             raise InvalidInput(
                 f"{self.kind}: {having} of {len(present)} records have "
                 f"{self.fields.get(part, part)!r} and the others have not, the first at "

@@ -11,7 +11,14 @@ from typing import Literal
 
 import polars as pl
 
-from calipers.errors import LOOK, CalipersError, InvalidInput, Unclear, is_command_line
+from calipers.errors import (
+    LOOK,
+    CalipersError,
+    InvalidInput,
+    SumRow,
+    Unclear,
+    is_command_line,
+)
 from calipers.frozen import dataclass
 from calipers.io.files.probe import Probe
 from calipers.io.tables.columns import IGNORE, MAP_IDS, TWO_LINES, Columns, Pairs, say
@@ -200,6 +207,8 @@ def tried(unclear: Unclear, probe: Probe, role: Role, read: Read) -> list[Offer]
                 # What is asked next is answered at once, so that one line is enough.
                 answers = [(*pairs, *_new(more, pairs)) for more in further.options]
                 waiting[:0] = [answer for answer in answers if len(answer) > len(pairs)]
+        except SumRow:
+            raise  # no mapping can make a question of it
         except CalipersError:
             continue
     return offers or near[:1]

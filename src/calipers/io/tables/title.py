@@ -1,0 +1,60 @@
+"""A title above the header of a table, as spreadsheets have it."""
+
+import csv
+
+import polars as pl
+
+from calipers.io.tables.scan import SEPARATORS, InputTable
+from calipers.io.tables.usual_names import is_long
+
+_LOOKED_AT = 12
+"""Rows among which the header of a table is looked for."""
+_SHOWN = 3
+"""Names of columns that are shown."""
+
+
+def header_below(table: InputTable | None, head: bytes, name: str) -> str | None:
+    """What to do about a file whose header stands below its first row; None if it does not.
+
+    ``table`` is given where its rows are no lines of text, as in a spreadsheet.
+    """
+    if table is not None:
+        with_names = [table.names(), *table.rows(pl.all(), most=_LOOKED_AT).iter_rows()]
+        rows = [[str(cell or "").strip() for cell in row] for row in with_names]
+        found = _header(rows)
+        where = table.where(found[0] - 1).replace("the header", "the first") if found else ""
+    else:
+        found = _in_text(head)
+        where = f"{name}:{found[0] + 1}" if found else ""
+    if found is None:
+        return None
+    names = found[1]
+    more = ", …" if len(names) > _SHOWN else ""
+    return (
+        f"Take out what stands above the table in {name}: the names of its columns seem to be at "
+        f"{where} ({', '.join(names[:_SHOWN]):.80}{more})."
+    )
+
+
+def _in_text(head: bytes) -> tuple[int, list[str]] | None:
+    """The number of the line that holds the header below the first, and its names."""
+    lines = head.decode(errors="replace").splitlines()[:_LOOKED_AT]
+    for sign in SEPARATORS:
+        # Line by line: a title may hold a quotation mark.
+        rows = [next(csv.reader([line], delimiter=sign), []) for line in lines]
+        found = _header([[cell.strip() for cell in row] for row in rows])
+        if found is not None:
+            return found
+    return None
+
+
+def _header(rows: list[list[str]]) -> tuple[int, list[str]] | None:
+    """The first row that names a question and more columns than any row above it."""
+    widest = max(1, sum(map(bool, rows[0]))) if rows else 0
+    for number, row in enumerate(rows[1:], 1):
+        names = [cell for cell in row if cell]
+        is_header = len({*names}) == len(names) > widest and is_long(names)
+        if is_header:
+            return number, names
+        widest = max(widest, len(names))
+    return None
