@@ -23,7 +23,6 @@ from calipers.io.format import Format, Writer
 from calipers.io.formats.ours import Ours, is_ours_alone
 from calipers.io.tables.columns import Columns
 from calipers.io.tables.scan import InputTable
-from calipers.io.tables.title import header_below
 from calipers.model.matched import Dataset, Role
 from calipers.names import NEIGHBOUR
 from calipers.words import did_you_mean
@@ -336,6 +335,8 @@ MOST_WORDS = 5
 
 def _unknown(probe: Probe, role: Role) -> InvalidInput:
     """The error for a file or value in no known format."""
+    from calipers.io.tables.title import header_below
+
     wrong = UnreadableFile if probe.given is None else InvalidInput
     if probe.folder:
         inside = sorted(path.name for path in probe.folder.iterdir())[:5]
@@ -345,7 +346,8 @@ def _unknown(probe: Probe, role: Role) -> InvalidInput:
             "(state.json) or AutoRAG's (qa.parquet)."
         )
     # Lines are looked at as text: rows below a title are of another width.
-    head = probe.source.head if probe.is_text else b""
+    is_lines = probe.is_text and is_readable(probe.source.head)
+    head = probe.source.head if is_lines else b""
     below = header_below(None if head else probe.table, head, probe.name)
     if below is not None:
         return wrong(below)

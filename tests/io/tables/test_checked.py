@@ -102,7 +102,7 @@ def test_a_title_above_the_header_is_called_that(text, line, tmp_path):
 def test_a_last_row_that_sums_up_is_named_whatever_else_is_unclear(cells, last, name, tmp_path):
     path = tmp_path / "sheet.csv"
     path.write_text(f"question;expected_ids;{name}\nq;{cells}\np;{cells}\n{last}\n")
-    with pytest.raises(InvalidInput, match="Take out the last row of .*sums up"):
+    with pytest.raises(InvalidInput, match=r"Take out the last row of .*sums up"):
         calipers.evaluate(path)
 
 

@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 import polars as pl
 
-from calipers.errors import InvalidInput, SumRow, Unclear, is_command_line
+from calipers.errors import InvalidInput, Unclear, is_command_line
 from calipers.io.build import (
     GatheredResults,
     MemoryBudget,
@@ -58,20 +58,20 @@ from calipers.io.tables.resolve import (
     scores_must_fall,
 )
 from calipers.io.tables.scan import (
+    ROW,
     InputTable,
     explained,
 )
+from calipers.io.tables.total import refuse_total
 from calipers.io.tables.usual_names import IDENTITIES, is_long, renaming, says_wanted
 from calipers.io.tables.written_rows import Frames, fits_long, in_frames, long_rows
 from calipers.model.ground_truth import TARGET_SCHEMA, each_query_once
 from calipers.model.matched import Dataset, Role
 from calipers.model.run import RUN_SCHEMA, order_notes
-from calipers.names import total_in
 
 BATCH = 250_000
 CELLS_AT_ONCE = 4_000
 """Cells with lists that are split together."""
-ROW = "__row"
 DIVIDED = r"[;|,、，(\[{\s\x1c-\x1f]"
 """Characters of cells that may hold several ids or padding; other cells are one id."""
 ONE_EACH = ("grade", "score", "rank", "start", "group")
@@ -220,7 +220,7 @@ def _target_rows(
     by_question = not has_results or "retrieved" in ours
     if by_question:
         frame = _filled(frame, table, notes)
-    _refuse_total(frame, table)
+    refuse_total(frame, table)
     page = frame.select("query", *texts, *tags)
     frame, emptied = _without_empty(frame, columns, quoted=table.quoted)
     if by_question and "item" in columns and not set(ONE_EACH) & set(columns):
@@ -262,37 +262,6 @@ def _target_rows(
         notes=tuple(notes),
         only_returned=only_returned,
     )
-
-
-def _refuse_total(frame: pl.DataFrame, table: InputTable) -> None:
-    """Refuse a last row that sums the table up: it is no question.
-
-    It is called a total, and in place of an id it has nothing, or a number as no other row.
-    """
-    named = [name for name in ("query_text", "query") if name in frame.columns]
-    if frame.height < 2:
-        return
-    last = frame.tail(1)
-    total = next(filter(None, (total_in(last[name][0]) for name in named)), None)
-    if total is None:
-        return
-    items = [frame[name] for name in ("item", "quote") if name in frame.columns]
-    if all(map(_ends_in_no_id, items)):
-        raise SumRow(table.name, table.where(int(last[ROW][0])), total)
-
-
-def _ends_in_no_id(column: pl.Series) -> bool:
-    """Whether the last cell is empty, or a number in a column of other ids."""
-    *cells, last = column.tail(SOME).to_list()
-    if last is None or last == [] or not str(last).strip():
-        return True
-    others = [cell for cell in cells if cell is not None]
-    return _is_number(last) and not any(map(_is_number, others))
-
-
-def _is_number(cell: object) -> bool:
-    """Whether a cell is one number."""
-    return not isinstance(cell, list) and number_in(str(cell)) is not None
 
 
 def _rated(grades: pl.Series, called: str) -> Iterator[str]:
@@ -549,7 +518,7 @@ def _listed_rows(table: InputTable, column: str, ours: dict[str, str]) -> Result
 
     if column == "retrieved":
         frame = _filled(frame, table, notes)
-        _refuse_total(frame, table)
+        refuse_total(frame, table)
         frame = _one_list_each(frame, table, ours)
         check_no_sentences(frame["item"], table.name, ours[column])
         # As the lists of records are: some cells at a time, and to disk if there are too many.

@@ -178,6 +178,8 @@ MOST_COLUMNS = 5_000
 SOME_ROWS = 10_000
 STRETCH = 24 << 20
 """Rows of a Parquet file to read together: at least so many, up to so many bytes."""
+ROW = "__row"
+"""The column with the number of each row."""
 SEPARATORS = ("\t", ",", ";", "|")
 
 Where = Callable[[int], str]

@@ -1,6 +1,7 @@
 """A title above the header of a table, as spreadsheets have it."""
 
 import csv
+import re
 
 import polars as pl
 
@@ -9,6 +10,8 @@ from calipers.io.tables.usual_names import is_long
 
 _LOOKED_AT = 12
 """Rows among which the header of a table is looked for."""
+_NO_NAME = re.compile(r"column \d+|Unnamed: \d+|_duplicated_\d+")
+"""What a column is called whose header is empty."""
 _SHOWN = 3
 """Names of columns that are shown."""
 
@@ -19,7 +22,8 @@ def header_below(table: InputTable | None, head: bytes, name: str) -> str | None
     ``table`` is given where its rows are no lines of text, as in a spreadsheet.
     """
     if table is not None:
-        with_names = [table.names(), *table.rows(pl.all(), most=_LOOKED_AT).iter_rows()]
+        names = ["" if _NO_NAME.fullmatch(name) else name for name in table.names()]
+        with_names = [names, *table.rows(pl.all(), most=_LOOKED_AT).iter_rows()]
         rows = [[str(cell or "").strip() for cell in row] for row in with_names]
         found = _header(rows)
         where = table.where(found[0] - 1).replace("the header", "the first") if found else ""
