@@ -6,10 +6,11 @@ one with the results.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import polars as pl
 
+from calipers.frozen import dataclass
 from calipers.io.tables.cells import TAG
 from calipers.io.tables.grades import as_numbers
 from calipers.io.tables.profile import SOME, Kind, Profile, Profiles

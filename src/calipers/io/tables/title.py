@@ -26,7 +26,9 @@ def header_below(table: InputTable | None, head: bytes, name: str) -> str | None
         with_names = [names, *table.rows(pl.all(), most=_LOOKED_AT).iter_rows()]
         rows = [[str(cell or "").strip() for cell in row] for row in with_names]
         found = _header(rows)
-        where = table.where(found[0] - 1).replace("the header", "the first") if found else ""
+        where = (
+            table.where(found[0] - 1).replace("the header", "the first") if found else ""
+        )
     else:
         found = _in_text(head)
         where = f"{name}:{found[0] + 1}" if found else ""
