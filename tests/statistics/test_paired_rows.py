@@ -11,6 +11,7 @@ from scipy.stats import binomtest
 
 from calipers.statistics import paired_rows as module
 from calipers.statistics.paired_rows import paired_rows, sign_test
+from calipers.statistics.paired_units import _ranked
 
 SIZES = (-1.0, -0.5, -0.25, 0.0, 0.1, 0.5, 1.0)
 few = st.lists(st.sampled_from(SIZES), min_size=1, max_size=14)
@@ -242,3 +243,11 @@ def test_the_order_of_rows_and_queries_and_the_sign_change_no_adjusted_p(seed, k
     )
     assert found == pytest.approx(expected[order], abs=1e-12)
     assert turned == pytest.approx(expected, abs=1e-12)
+
+
+@given(st.lists(st.lists(st.sampled_from(SIZES), min_size=3, max_size=3), min_size=1, max_size=9))
+def test_few_rows_are_ranked_as_many_are(table):
+    rows = np.array(table)
+    first = np.arange(len(rows)) % 2
+    many = np.unique(np.column_stack([first, rows]), axis=0, return_inverse=True)[1].ravel()
+    assert _ranked(rows, first).tolist() == many.tolist()

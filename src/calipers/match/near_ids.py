@@ -11,6 +11,7 @@ of its parts, find the pairs that may be alike, for a fraction of what the rules
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -270,6 +271,11 @@ class NearPairs:
 
     def rules(self) -> list[NearIds]:
         """The rules by which targets meet a result, most targets first: see ``near_ids``."""
+        return [*self._rules]
+
+    @cached_property
+    def _rules(self) -> list[NearIds]:
+        """The same, found once."""
         if not self.target.size:
             return []
         met: list[NearIds] = []
@@ -290,11 +296,7 @@ class NearPairs:
         """The prefixes that ids of one side have before those of the other, as maps to try."""
         for rules in ((), ("extension",), ("query",)):
             how = IdMap((), rules)
-            names = (
-                spelled(self.wanted, how).to_list(),
-                spelled(self.called, how).to_list(),
-            )
-            counts = Counter(filter(None, map(prefix_between, *names)))
+            counts = _prefix_counts(spelled(self.wanted, how), spelled(self.called, how))
             if counts:
                 break
         else:
@@ -305,6 +307,28 @@ class NearPairs:
         yield from (IdMap((prefix,), rules) for prefix in prefixes)
         if len(prefixes) > 1:
             yield IdMap(tuple(prefixes), rules)
+
+
+def _prefix_counts(names: pl.Series, others: pl.Series) -> Counter[str]:
+    """How often each prefix is between two names of a pair, in the order of the pairs."""
+    one = pl.col("one")
+    other = pl.col("other")
+    # Only pairs of which one ends like the other are looked at one by one.
+    pairs = pl.DataFrame({"one": names, "other": others})
+    few = pairs.filter(one.str.ends_with(other) | other.str.ends_with(one))
+    length = pl.min_horizontal(one.str.len_chars(), other.str.len_chars())
+    longer = pl.when(one.str.len_chars() > length).then(one).otherwise(other)
+    kinds = few.select(
+        prefix=longer.str.head(longer.str.len_chars() - length),
+        first=longer.str.slice(longer.str.len_chars() - length, 1),
+    )
+    counts: Counter[str] = Counter()
+    for prefix, first, count in (
+        kinds.group_by("prefix", "first", maintain_order=True).len().iter_rows()
+    ):
+        if prefix_between(first, f"{prefix}{first}"):
+            counts[prefix] += count
+    return counts
 
 
 def prefix_between(one: str, other: str) -> str | None:
@@ -337,7 +361,7 @@ def _may_be_one(one: str, other: str, drops: Sequence[str]) -> bool:
 
 # Which pairs may be alike: a filter that lets through too much, and leaves nothing out.
 
-_AT_ONCE = 1 << 17
+_AT_ONCE = 1 << 15
 """Results whose hashes are in memory at once."""
 _BASE = np.uint64(0x9E3779B97F4A7C15)
 _UNDO = np.uint64(pow(int(_BASE), -1, 1 << 64))
@@ -347,12 +371,12 @@ _CODES = np.zeros(256, dtype=np.uint64)
 _CODES[48 + 1 : 58] = np.arange(49, 58)
 _CODES[65:91] = _CODES[97:123] = np.arange(97, 123)
 _CODES[128:] = np.arange(128, 256)
+_COUNTED: Bools = _CODES > 0
 _SIGNS = np.ones(256, dtype=np.bool_)
 """Bytes that are neither letter nor digit."""
 _SIGNS[48:58] = _SIGNS[65:91] = _SIGNS[97:123] = _SIGNS[128:] = False
-_POINTS = np.zeros(256, dtype=np.bool_)
+_POINTS = ".?#"
 """Signs behind which an extension or the query of an address may stand."""
-_POINTS[[ord("."), ord("?"), ord("#")]] = True
 _LINE_END = 10
 
 
@@ -362,7 +386,7 @@ def _may_be_alike(wanteds: Sequence[Ids], returned: Ids) -> list[tuple[Ints, Int
     queries = np.concatenate([wanted.query for wanted in wanteds])
     if queries.size and returned.query.size:
         rows = np.flatnonzero(_is_among(returned.query, queries))
-        targets = [_Skeletons.of(wanted) for wanted in wanteds]
+        targets = [_Wanted.of(wanted) for wanted in wanteds]
         for start in range(0, rows.size, _AT_ONCE):
             block = rows[start : start + _AT_ONCE]
             results = _Skeletons.of(returned.rows(block))
@@ -371,13 +395,27 @@ def _may_be_alike(wanteds: Sequence[Ids], returned: Ids) -> list[tuple[Ints, Int
     return [_each_once(np.concatenate(pairs, axis=1)) for pairs in several]
 
 
-def _equal_skeletons(
-    targets: "_Skeletons", results: "_Skeletons", rows: Ints
-) -> list[Ints]:
+@dataclass(frozen=True, eq=False)
+class _Wanted:
+    """The hashes of some targets and of their parts, to be looked up."""
+
+    whole: "Keys"
+    parts: "Keys"
+    part_rows: Ints
+
+    @classmethod
+    def of(cls, ids: Ids) -> "_Wanted":
+        """The hashes of some targets."""
+        skeletons = _Skeletons.of(ids)
+        parts = Keys.of(skeletons.part_keys)
+        return cls(Keys.of(skeletons.keys), parts, skeletons.part_rows)
+
+
+def _equal_skeletons(targets: _Wanted, results: "_Skeletons", rows: Ints) -> list[Ints]:
     """Pairs of a target and a result, one of which is a part of the other, as two rows each."""
-    target, part = _equal_keys(targets.keys, results.part_keys)
+    target, part = targets.whole.equal_to(results.part_keys)
     whole = np.stack([target, rows[results.part_rows[part]]])
-    part, result = _equal_keys(targets.part_keys, results.keys)
+    part, result = targets.parts.equal_to(results.keys)
     return [whole, np.stack([targets.part_rows[part], rows[result]])]
 
 
@@ -412,67 +450,112 @@ class _Skeletons:
     @classmethod
     def of(cls, ids: Ids) -> "_Skeletons":
         """The hashes of some ids."""
-        text = _as_lines(ids.name.to_list())
-        codes = _CODES[text]
-        line_end = text == _LINE_END
-        ends = np.flatnonzero(line_end)
-        starts = np.concatenate([[0], ends[:-1] + 1])
-        counted = codes > 0
+        text = _as_lines(ids.name)
+        counted = np.take(_COUNTED, text)
         # Where each byte stands among those that count.
-        place = np.concatenate([[0], np.cumsum(counted)])
-        hashes = _Rolling.of(codes[counted])
+        place = _counts_before(counted)
+        hashes = _Rolling.of(_CODES[text[counted]])
+        ends = np.flatnonzero(text == _LINE_END)
+        starts = np.concatenate([[0], ends[:-1] + 1])
         salt = (ids.query.astype(np.uint64) + np.uint64(1)) * _PER_QUERY
-
-        def keys(rows: Ints, first: Ints, last: Ints) -> Hashes:
-            return hashes.between(place[first], place[last]) ^ salt[rows]
-
         everyone = np.arange(ends.size)
-        row_of = np.cumsum(line_end) - line_end
-        signs = _SIGNS[text]
-        begins = ~signs & np.concatenate([[True], signs[:-1]])
-        digit = (text >= 48) & (text < 58)
-        begins[1:] |= digit[1:] & ~digit[:-1]
-        begin = np.flatnonzero(begins)
-        stop = np.flatnonzero(signs & ~line_end)
+        whole = hashes.between(place[starts], place[ends]) ^ salt
+        row_of = _counts_before(text == _LINE_END)
+        signs = np.take(_SIGNS, text)
+        begin = _where_parts_begin(text, signs, starts)
+        signs[ends] = False
+        stop = np.flatnonzero(signs)
+        of_begin = row_of[begin]
+        of_stop = row_of[stop]
         parts = [
-            (row_of[begin], begin, ends[row_of[begin]]),
-            (row_of[stop], starts[row_of[stop]], stop),
-            (everyone, starts, ends),
+            (of_begin, place[begin], place[ends[of_begin]]),
+            (of_stop, place[starts[of_stop]], place[stop]),
         ]
-        points = _POINTS[text]
-        if points.any():
+        if any((text == ord(point)).any() for point in _POINTS):
+            points = np.isin(text, [*_POINTS.encode()])
             # The last point, question mark or hash sign: what follows may be an extension.
             point = np.maximum.accumulate(np.where(points, np.arange(text.size), -1))[
                 ends
             ]
             cut = np.where(point > starts, point, ends)
-            early = begin[begin < cut[row_of[begin]]]
-            parts.append((row_of[early], early, cut[row_of[early]]))
+            begin = np.concatenate([starts, begin])
+            of_begin = np.concatenate([everyone, of_begin])
+            is_early = begin < cut[of_begin]
+            early = of_begin[is_early]
+            parts.append((early, place[begin[is_early]], place[cut[early]]))
         rows, first, last = (
             np.concatenate(column) for column in zip(*parts, strict=True)
         )
-        some = place[first] < place[last]
+        some = np.flatnonzero(first < last)
+        rows = rows[some]
+        keys = hashes.between(first[some], last[some]) ^ salt[rows]
+        named = np.flatnonzero(place[starts] < place[ends])
         return cls(
-            keys(everyone, starts, ends),
-            keys(rows[some], first[some], last[some]),
-            rows[some],
+            whole,
+            np.concatenate([keys, whole[named]]),
+            np.concatenate([rows, named]),
         )
 
 
-def _equal_keys(few: Hashes, many: Hashes) -> tuple[Ints, Ints]:
-    """Pairs of places in both at which the same key stands."""
-    bits = np.uint64(64 - max(12, (16 * few.size).bit_length()))
-    marked = np.zeros(1 << int(64 - bits), dtype=np.bool_)
-    marked[(few >> bits).view(np.int64)] = True
-    # Nearly all keys have no equal: a look at a table of marks is cheaper than a search.
-    passing = np.flatnonzero(marked[(many >> bits).view(np.int64)])
-    order = np.argsort(few, kind="stable")
-    ordered = few[order]
-    first = np.searchsorted(ordered, many[passing])
-    counts = np.searchsorted(ordered, many[passing], side="right") - first
-    before = np.cumsum(counts) - counts
-    places = np.repeat(first - before, counts) + np.arange(int(counts.sum()))
-    return order[places], np.repeat(passing, counts)
+Places = npt.NDArray[np.int32]
+"""Places in a text: half as wide as other numbers, as there is one for each byte."""
+
+
+def _counts_before(which: Bools) -> Places:
+    """How many are before each place, and at the end how many there are."""
+    counts = np.zeros(which.size + 1, dtype=np.int32)
+    np.cumsum(which, out=counts[1:])
+    return counts
+
+
+def _where_parts_begin(text: npt.NDArray[np.uint8], signs: Bools, starts: Ints) -> Ints:
+    """Where a word or a number begins within a line; the line itself is no part."""
+    digit = text - np.uint8(48) < 10
+    begins = ~signs[1:] & (signs[:-1] | (digit[1:] & ~digit[:-1]))
+    begins[starts[1:] - 1] = False
+    return np.flatnonzero(begins) + 1
+
+
+@dataclass(frozen=True, eq=False)
+class Keys:
+    """Hashes in which others are looked up."""
+
+    order: Ints
+    ordered: Hashes
+    marked: Bools
+    """By its first bits, whether a hash may be there."""
+
+    @classmethod
+    def of(cls, keys: Hashes) -> "Keys":
+        """The hashes, sorted."""
+        order = np.argsort(keys, kind="stable")
+        marked = np.zeros(1 << max(12, (16 * keys.size).bit_length()), dtype=np.bool_)
+        marked[_first_bits(keys, marked.size)] = True
+        return cls(order, keys[order], marked)
+
+    def equal_to(self, many: Hashes) -> tuple[Ints, Ints]:
+        """Pairs of places, here and among many, at which the same hash stands."""
+        # Nearly all keys have no equal: a look at a table of marks is cheaper than a search.
+        passing = np.flatnonzero(self.marked[_first_bits(many, self.marked.size)])
+        first = np.searchsorted(self.ordered, many[passing])
+        last = np.searchsorted(self.ordered, many[passing], side="right")
+        counts = last - first
+        before = np.cumsum(counts) - counts
+        places = np.repeat(first - before, counts) + np.arange(int(counts.sum()))
+        return self.order[places], np.repeat(passing, counts)
+
+
+def _first_bits(keys: Hashes, size: int) -> Ints:
+    """The place of each hash in a table of so many marks."""
+    return (keys >> np.uint64(65 - size.bit_length())).view(np.int64)
+
+
+@lru_cache(maxsize=8)
+def _powers(base: np.uint64, size: int) -> Hashes:
+    """The powers of a number from 0 on, modulo 2^64."""
+    powers = np.full(size, base, dtype=np.uint64)
+    powers[0] = 1
+    return np.cumprod(powers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -485,13 +568,12 @@ class _Rolling:
     @classmethod
     def of(cls, codes: Hashes) -> "_Rolling":
         """The sums over some bytes."""
-        power = np.cumprod(np.full(codes.size, _BASE))
-        undo = np.cumprod(np.full(codes.size, _UNDO))
-        one = np.ones(1, dtype=np.uint64)
-        sums = np.concatenate([one - one, np.cumsum(codes * power, dtype=np.uint64)])
-        return cls(sums, np.concatenate([one, undo]))
+        size = 1 << max(10, codes.size.bit_length())
+        sums = np.zeros(codes.size + 1, dtype=np.uint64)
+        np.cumsum(codes * _powers(_BASE, size)[1 : codes.size + 1], out=sums[1:])
+        return cls(sums, _powers(_UNDO, size))
 
-    def between(self, first: Ints, last: Ints) -> Hashes:
+    def between(self, first: "Places", last: "Places") -> Hashes:
         """The hash of the bytes from ``first`` to ``last``, which is excluded."""
         stretch: Hashes = (self.sums[last] - self.sums[first]) * self.undo[first]
         return stretch
@@ -500,14 +582,16 @@ class _Rolling:
 _FOLD = IdMap((), ("width", "percent", "case"))
 
 
-def _as_lines(names: list[str]) -> npt.NDArray[np.uint8]:
+def _as_lines(ids: pl.Series) -> npt.NDArray[np.uint8]:
     """The bytes of all names, each with a line end."""
-    text = "\n".join(names) + "\n"
+    n_lines = len(ids)
+    text = f"{ids.str.join(chr(_LINE_END)).item()}\n" if n_lines else ""
     if "://" in text:
         # Both sides may have a scheme, and not the same.
         text = re.sub(r"(?m)^[A-Za-z][0-9A-Za-z_+.-]*://", "", text)
-        names = text.split("\n")[:-1] if text.count("\n") == len(names) else names
-    if not text.isascii() or "%" in text or text.count("\n") != len(names):
+    if not text.isascii() or "%" in text or text.count("\n") != n_lines:
+        lines = text.split("\n")[:-1]
+        names = lines if len(lines) == n_lines else ids.to_list()
         text = "\n".join(map(_folded, names)) + "\n"
     return np.frombuffer(text.encode(), dtype=np.uint8)
 

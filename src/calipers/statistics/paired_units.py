@@ -189,7 +189,19 @@ def _told_apart_by_signs(table: Floats, codes: Ints) -> Ints | None:
     return further if len(np.unique(further)) > len(counts) else None
 
 
+_FEW_ROWS = 64
+"""Up to so many rows are sorted as lists."""
+
+
 def _ranked(table: Floats, first: Ints | Floats) -> Ints:
     """The place of each row among all, by a value and then by its cells; equal rows share it."""
     keyed = np.column_stack([first, table])
+    if len(keyed) <= _FEW_ROWS:
+        # numpy would make a type with a field for each of thousands of cells.
+        rows = keyed.tolist()
+        distinct = sorted(rows)
+        places: dict[tuple[float, ...], int] = {}
+        for row in distinct:
+            places.setdefault(tuple(row), len(places))
+        return np.array([places[tuple(row)] for row in rows], dtype=np.int64)
     return np.unique(keyed, axis=0, return_inverse=True)[1].ravel()

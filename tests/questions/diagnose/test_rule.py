@@ -211,10 +211,22 @@ def test_where_more_is_missing_a_smaller_k_is_no_advice():
     assert "smaller_k" not in {cure.name for cure in diagnosis.cures}
 
 
-def test_the_line_of_the_leak_names_no_part_of_nothing():
-    leaks = [Leak("found", "found", 995, 0.995), Leak("below_k", "ranked below k", 2, 0.002)]
-    leaks += [Leak("not_returned", "not in the results", 3, 0.003)]
-    assert leak_line(leaks) == "Of what it should find: 100% found."
+def test_each_share_of_the_leak_is_the_true_one_rounded():
+    """Also where they sum to 99 or 101; what is not all is not called 100 %."""
+    names = ("found", "below_k", "not_returned")
+    for counts, said in (
+        ((1, 1, 1), "33% found, 33% below_k, 33% not_returned"),
+        ((25, 25, 16), "38% found, 38% below_k, 24% not_returned"),
+        ((995, 2, 3), "over 99% found, under 1% below_k, under 1% not_returned"),
+        ((0, 4, 0), "0% found, 100% below_k"),
+        ((4, 0, 0), "100% found"),
+    ):
+        total = sum(counts)
+        leaks = [
+            Leak(name, name, count, count / total)
+            for name, count in zip(names, counts, strict=True)
+        ]
+        assert leak_line(leaks) == f"Of what it should find: {said}."
 
 
 def test_addresses_meet_without_their_prefix_and_query_string():

@@ -14,7 +14,6 @@ from typing import Literal
 import numpy as np
 
 from calipers.engines.scoring import compute
-from calipers.errors import InvalidInput
 from calipers.frozen import dataclass
 from calipers.match.near_ids import NearPairs
 from calipers.match.notes import differ_in
@@ -27,7 +26,8 @@ from calipers.model.matched import Matched, Matches
 from calipers.model.matching import IdMap
 from calipers.present.escape import printable
 from calipers.questions.diagnose.lists import Lists, matches_after
-from calipers.questions.shown_results import over_contexts, wanted_per_query
+from calipers.questions.diagnose.mapped_ids import MappedIds, with_ids_mapped
+from calipers.questions.shown_results import wanted_per_query
 
 Kind = Literal["would be", "at most"]
 """Whether the change is certain to give the number, or the number is the best that it can do."""
@@ -273,8 +273,8 @@ def ids(seen: Seen) -> Iterator[Trial]:
         if near.option is None:
             continue
         option = ",".join(filter(None, (seen.pair.matching.map_ids, near.option)))
-        pair = _mapped(seen.pair, option)
-        if pair is None:
+        mapped = with_ids_mapped(seen.pair, seen.recorded, option)
+        if mapped is None:
             continue
         own = _share_met(seen, near.target)
         other = _share_met(seen, seen.by_chance.meeting(near.how).target)
@@ -285,7 +285,7 @@ def ids(seen: Seen) -> Iterator[Trial]:
             "ids",
             _without_words(near.how),
             "would be",
-            seen.measured(_in_place(pair.matches, seen)),
+            seen.measured(_in_place(mapped, seen)),
             Sentence(
                 f"Ids differ in {printable(words, 90)}: matched,",
                 [Fact(about="name", text=words), Fact(about="name", text=option)],
@@ -293,32 +293,28 @@ def ids(seen: Seen) -> Iterator[Trial]:
             "write the ids alike",
             option=f"--map-ids {shlex.quote(option)}",
             at_full_depth=beyond,
-            after=partial(_after_mapping, seen, pair, near.how),
+            after=partial(_after_mapping, seen, mapped, near.how),
         )
 
 
-def _in_place(matches: Matches, seen: Seen) -> Matches:
-    """Matches of the recorded run, with results where earlier cures put them."""
+def _in_place(mapped: MappedIds, seen: Seen) -> Matches:
+    """Matches after the ids were mapped, with results where earlier cures put them."""
     if seen.lists is seen.recorded:
-        return matches
+        return mapped.matches
     place = seen.lists.places(seen.recorded)
-    return matches_after(matches, seen.recorded, place, by_id=True)
+    return matches_after(mapped.matches, mapped.lists, place, by_id=True)
 
 
-def _after_mapping(seen: Seen, pair: Matched, how: IdMap) -> Seen:
-    """The run with its ids mapped; read again, as two spellings may have become one id."""
-    n_queries = pair.matches.n_queries
-    recorded = Lists.joined([*over_contexts(pair, Lists.of)], n_queries)
-    place = seen.lists.places(seen.recorded)
+def _after_mapping(seen: Seen, mapped: MappedIds, how: IdMap) -> Seen:
+    """The run with its ids mapped: two spellings may have become one id."""
     is_moved = seen.lists is not seen.recorded
+    place = seen.lists.places(seen.recorded)
     return replace(
         seen,
-        pair=pair,
-        matches=matches_after(pair.matches, recorded, place, by_id=True)
-        if is_moved
-        else pair.matches,
-        lists=recorded.moved(place) if is_moved else recorded,
-        recorded=recorded,
+        pair=mapped.pair,
+        matches=_in_place(mapped, seen),
+        lists=mapped.lists.moved(place) if is_moved else mapped.lists,
+        recorded=mapped.lists,
         near=seen.near.mapped(how),
         by_chance=seen.by_chance.mapped(how),
     )
@@ -336,18 +332,6 @@ def _share_met(seen: Seen, target: Ints) -> Floats:
     query = seen.matches.target_query[target]
     met = np.bincount(query, minlength=seen.matches.n_queries)
     return met / np.maximum(seen.wanted, 1)
-
-
-def _mapped(pair: Matched, option: str) -> Matched | None:
-    """The pair matched as ``--map-ids`` would; None where two ids would become one."""
-    try:
-        mapped = match_pair(
-            *pair.as_read, replace(pair.asked, map_ids=option), fingerprints=False
-        )
-    except InvalidInput:
-        return None
-    same = mapped.matches.target_query.size == pair.matches.target_query.size
-    return mapped if same and mapped.matching.rule.kind == "id" else None
 
 
 def hub(seen: Seen) -> Iterator[Trial]:

@@ -21,7 +21,8 @@ from calipers.questions.diagnose.result import (
     Leak,
     TriedCure,
     leak_fact,
-    whole_percents,
+    percent_of,
+    share_bounds,
 )
 from calipers.words import first_results, number
 
@@ -92,20 +93,21 @@ def _how(cure: TriedCure) -> str:
 
 
 def leak_line(leaks: Sequence[Leak]) -> Sentence:
-    """Where every target is, in shares that sum to 100 %."""
-    first = leaks[: MOST_LEAKS + 1]
-    percents = whole_percents([leak.targets for leak in leaks])
-    words = [f"{percents[0]}% found"]
-    words += [
-        f"{percent}% {leak.means}"
-        for leak, percent in zip(first[1:], percents[1:], strict=False)
-        if percent
-    ]
-    rest = sum(percents[len(first) :])
-    words += [f"{rest}% for other reasons"] if rest else []
-    text = f"Of what it should find: {', '.join(words)}."
+    """Where every target is; each share is rounded by itself."""
     total = sum(leak.targets for leak in leaks)
-    return Sentence(text, [leak_fact(leak, total) for leak in leaks])
+    rest = sum(leak.targets for leak in leaks[MOST_LEAKS + 1 :])
+    named = [leak for leak in leaks[: MOST_LEAKS + 1] if leak.targets]
+    found = [] if named and named[0] is leaks[0] else [leaks[0]]
+    listed = [*found, *named]
+    if rest:
+        other = Leak("other", "for other reasons", rest, rest / total)
+        listed.append(other)
+    shares = [percent_of(leak.targets, total) if total else "100%" for leak in listed]
+    means = ["found", *(leak.means for leak in listed[1:])]
+    words = (f"{share} {what}" for share, what in zip(shares, means, strict=True))
+    text = f"Of what it should find: {', '.join(words)}."
+    facts = [leak_fact(leak, total) for leak in [*leaks, *(listed[-1:] if rest else [])]]
+    return Sentence(text, [*facts, *share_bounds(shares)])
 
 
 def _tried(tried: Sequence[TriedCure]) -> Table:

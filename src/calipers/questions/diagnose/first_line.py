@@ -18,7 +18,7 @@ from calipers.questions.diagnose.result import (
     Leak,
     TriedCure,
     leak_fact,
-    whole_percents,
+    percent_of,
 )
 from calipers.questions.diagnose.testing import Tested
 from calipers.questions.misses.rule import Study
@@ -150,9 +150,8 @@ def _leaking(
     too_many = _more_targets_than_places(seen)
     if too_many is not None:
         return too_many
-    percents = whole_percents([leak.targets for leak in leaks])
     share = Sentence(
-        f"{percents[leaks.index(largest)]}% of the targets",
+        f"{percent_of(largest.targets, study.targets)} of the targets",
         [leak_fact(largest, study.targets)],
     )
     why = "Why: `calipers misses`"

@@ -50,22 +50,18 @@ class Lists:
             return cls(
                 none, none, none, none, none, hashes, None, _NO_TOPS, None, n_queries
             )
-        before = np.cumsum([0, *(part.query.size for part in parts)])[:-1]
+        row = np.arange(sum(part.query.size for part in parts))
         scores = [part.score for part in parts if part.score is not None]
         tokens = [part.tokens for part in parts if part.tokens is not None]
         return cls(
             np.concatenate([part.query for part in parts]),
             np.concatenate([part.rank for part in parts]),
-            np.arange(sum(part.query.size for part in parts)),
-            np.concatenate(
-                [part.same_id + at for part, at in zip(parts, before, strict=True)]
-            ),
-            np.concatenate(
-                [part.same_text + at for part, at in zip(parts, before, strict=True)]
-            ),
+            row,
+            _joined_rows([part.same_id for part in parts], row),
+            _joined_rows([part.same_text for part in parts], row),
             np.concatenate([part.name for part in parts]),
             np.concatenate(scores) if len(scores) == len(parts) else None,
-            pl.concat([part.tops for part in parts]).unique("hash", maintain_order=True),
+            _each_top([part.tops for part in parts]),
             np.concatenate(tokens) if len(tokens) == len(parts) else None,
             n_queries,
         )
@@ -91,6 +87,17 @@ class Lists:
             pl.DataFrame({"hash": name.hash(), "name": name}).filter(block.rank == 1),
             next((counts for _, counts in count_tokens(frame)), None),
             0,
+        )
+
+    def renamed(
+        self, same_id: list[Ints], name: list[Hashes], tops: list[pl.DataFrame]
+    ) -> "Lists":
+        """The lists as they were recorded, block by block under other names."""
+        return replace(
+            self,
+            same_id=_joined_rows(same_id, self.row),
+            name=np.concatenate(name),
+            tops=_each_top(tops),
         )
 
     @cached_property
@@ -192,6 +199,21 @@ class Lists:
             None if self.tokens is None else self.tokens[order],
             self.n_queries,
         )
+
+
+def _joined_rows(parts: list[Ints], row: Ints) -> Ints:
+    """Rows of several blocks, numbered on; ``row`` itself where each is its own."""
+    same = np.concatenate(parts)
+    start = 0
+    for part in parts:
+        same[start : start + part.size] += start
+        start += part.size
+    return row if (same == row).all() else same
+
+
+def _each_top(parts: list[pl.DataFrame]) -> pl.DataFrame:
+    """What stands first in the lists of several blocks, each once."""
+    return pl.concat(parts).unique("hash", maintain_order=True)
 
 
 def _renumbered(same: Ints, order: Ints) -> Ints:

@@ -77,21 +77,28 @@ def leak_fact(leak: Leak, targets: int) -> Fact:
     )
 
 
-def whole_percents(counts: Sequence[int]) -> list[int]:
-    """Whole percents that sum to 100: the largest remainders are rounded up.
+def percent_of(targets: int, total: int) -> str:
+    """A share as a whole percent; what is not all is never 100 %, and what is there never 0 %.
 
-    >>> whole_percents([1, 1, 1]), whole_percents([995, 5]), whole_percents([0])
-    ([33, 33, 34], [99, 1], [100])
+    Each share is rounded by itself: it is true, and those of one line may sum to 99 or 101.
+
+    >>> percent_of(1, 3), percent_of(997, 1000), percent_of(3, 1000), percent_of(0, 9)
+    ('33%', 'over 99%', 'under 1%', '0%')
     """
-    total = sum(counts)
-    if not total:
-        return [100, *([0] * (len(counts) - 1))]
-    exact = [100 * count / total for count in counts]
-    whole = [int(share) for share in exact]
-    by_rest = sorted(range(len(counts)), key=lambda at: (whole[at] - exact[at], -at))
-    for at in by_rest[: 100 - sum(whole)]:
-        whole[at] += 1
-    return whole
+    percent = f"{targets / max(1, total):.0%}"
+    if percent == "100%" and targets < total:
+        return "over 99%"
+    return "under 1%" if percent == "0%" and targets else percent
+
+
+def share_bounds(texts: Sequence[str]) -> list[Fact]:
+    """The bounds that such shares name."""
+    bounds = {"over 99%": 0.99, "under 1%": 0.01}
+    return [
+        Fact(about="bound", value=bound, text="share of the targets")
+        for text, bound in bounds.items()
+        if text in texts
+    ]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

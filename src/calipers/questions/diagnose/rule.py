@@ -151,7 +151,7 @@ def _advised(tester: Tester, tried: list[Tested]) -> list[Tested]:
         now = best.after
         further = (trial for cure in CERTAIN for trial in cure(now))
         done = "" if best.cure.name == "ids" else best.cure.name
-        tried = tester.tried(now, [trial for trial in further if trial.name != done])
+        tried = tester.advisable(now, [trial for trial in further if trial.name != done])
     return advised
 
 

@@ -92,6 +92,16 @@ class Tester:
             for at, trial in enumerate(listed)
         ]
 
+    def advisable(self, seen: Seen, trials: Iterable[Trial]) -> list[Tested]:
+        """Each cure with its test; none where no mean gains enough to be advised."""
+        listed = list(trials)
+        untested = self.tried(seen, listed, tested=False)
+        enough = any(
+            outcome.trial.at_full_depth is not None or outcome.cure.gain >= LEAST
+            for outcome in untested
+        )
+        return self.tried(seen, listed) if enough else []
+
     def _tested(self, seen: Seen, trial: Trial, rows: Sequence[PairedRow]) -> Tested:
         """One cure with its rows of the test: the gains, then what is beyond chance."""
         values: list[CuredValue] = []
