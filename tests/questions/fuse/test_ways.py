@@ -37,7 +37,7 @@ def fused(lanes: Lanes, way: Way) -> dict[str, dict[str, float]]:
         numbers = Fuser(block)(way)
         for i, row in enumerate(numbers):
             query = block.first + i
-            items = lanes.rows["item"][int(lanes.start[query]) : int(lanes.start[query + 1])]
+            items = lanes.keys(np.arange(lanes.start[query], lanes.start[query + 1]))
             found[lanes.queries[query]] = {
                 item: value
                 for item, value in zip(items, row.tolist(), strict=False)
@@ -126,7 +126,7 @@ one_order = st.permutations("abcdefghijkl").flatmap(
 def test_what_is_equal_keeps_the_order_of_the_lanes(lists: list[list[str]]) -> None:
     scored = [{"q": {item: float(-rank) for rank, item in enumerate(results)}} for results in lists]
     lanes = lanes_of(*scored)
-    items = lanes.rows["item"]
+    items = lanes.candidates(np.arange(len(lanes.rank)))["item"]
     [block] = lanes.blocks()
     for way in every_way(len(lists), scored=False):
         if way.kind in ("alone", "interleave"):
@@ -141,7 +141,7 @@ def test_what_is_equal_keeps_the_order_of_the_lanes(lists: list[list[str]]) -> N
 
 def test_one_lane_alone_keeps_its_order_and_interleaving_takes_turns() -> None:
     lanes = lanes_of({"q": {"a": 3, "b": 2, "c": 1}}, {"q": {"c": 9, "d": 8, "a": 7}})
-    items = lanes.rows["item"]
+    items = lanes.candidates(np.arange(len(lanes.rank)))["item"]
 
     def order(way: Way) -> str:
         [block] = lanes.blocks()

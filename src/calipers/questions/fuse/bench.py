@@ -13,9 +13,12 @@ from calipers.model.arrays import Floats, Ints
 from calipers.model.matched import Matched, Matches
 from calipers.model.run import Run
 from calipers.questions.fuse.fuser import Fuser, first_of, ranks_of
-from calipers.questions.fuse.lanes import CandidateBlock, Lanes
+from calipers.questions.fuse.lanes import CandidateBlock, Lanes, Ranks
 from calipers.questions.fuse.ways import Way
 from calipers.statistics.clusters import exact_mean
+
+WAYS_AT_ONCE = 20
+"""Settings whose ranks are in memory at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,12 +43,22 @@ class Bench:
 
     def values(self, ways: Sequence[Way], depths: Sequence[int | None] = ()) -> Floats:
         """The value of each setting, query and metric."""
+        values = self.room_for(len(ways))
+        self.measure(ways, values, depths)
+        return values
+
+    def room_for(self, settings: int) -> Floats:
+        """An empty table for the values of so many settings."""
+        return np.empty((settings, len(self.lanes.queries), len(self.metrics)))
+
+    def measure(
+        self, ways: Sequence[Way], values: Floats, depths: Sequence[int | None] = ()
+    ) -> None:
+        """Write the value of each setting, query and metric to a table."""
         # A metric without a cut-off looks at the whole list.
         k = self.k if all(metric.k for metric in self.metrics) else None
-        every = self.matches(ways, depths, k)
-        return np.stack(
-            [compute(matches, self.metrics, self.pair.policy) for matches in every]
-        )
+        for at, matches in enumerate(self.matches(ways, depths, k)):
+            values[at] = compute(matches, self.metrics, self.pair.policy)
 
     def matches(
         self, ways: Sequence[Way], depths: Sequence[int | None] = (), k: int | None = None
@@ -58,7 +71,14 @@ class Bench:
             for way in ways:
                 yield match_again(self.pair, self.run(way, k, depths)).matches
             return
-        ranks = np.zeros((len(ways), known.edge_query.size), dtype=np.int64)
+        for first in range(0, len(ways), WAYS_AT_ONCE):
+            for rank in self._ranks(ways[first : first + WAYS_AT_ONCE], depths):
+                yield at_ranks(known, rank.astype(np.int64))
+
+    def _ranks(self, ways: Sequence[Way], depths: Sequence[int | None]) -> Ranks:
+        """The rank of each match under each setting; 0 where it is not returned."""
+        known = self.pair.matches
+        ranks = np.zeros((len(ways), known.edge_query.size), dtype=np.int32)
         for block in self.lanes.blocks():
             ends = [block.first, block.first + len(block.there)]
             edges = slice(*np.searchsorted(known.edge_query, ends))
@@ -67,8 +87,7 @@ class Bench:
             fuser = Fuser(block, depths)
             for at, way in enumerate(ways):
                 ranks[at, edges] = ranks_of(fuser(way), row, column)
-        for rank in ranks:
-            yield at_ranks(known, rank)
+        return ranks
 
     def ranking(
         self, way: Way, k: int | None, depths: Sequence[int | None] = ()

@@ -84,11 +84,16 @@ class _Trial:
     """Every setting measured; the first is in use."""
 
     settings: Sequence[FusedSetting]
-    over: Floats
-    """The gain over the setting in use, by setting, query and metric; more is better."""
+    values: Floats
+    """By setting, query and metric; more is better."""
     metrics: Sequence[MetricFacts]
     clusters: Ints | None
     alpha: float
+
+    def over(self, setting: int, metric: int) -> Floats:
+        """The gain of a setting over the one in use, for each query."""
+        gain: Floats = self.values[setting, :, metric] - self.values[0, :, metric]
+        return gain
 
     def tested(self, columns: Sequence[Floats]) -> list[PairedRow]:
         """The paired test of some columns of gains, all together."""
@@ -112,13 +117,13 @@ class _Trial:
         """Yield the gains of each winner; by its own metric those on fresh queries."""
         for by, gain in gains.items():
             for at in range(len(self.metrics)):
-                yield _fresh(gain) if at == by else self.over[gain.winner, :, at]
+                yield _fresh(gain) if at == by else self.over(gain.winner, at)
 
     def _of_lanes(self, lanes: Sequence[int]) -> Iterator[Floats]:
         """Yield the gains of each lane alone in each metric."""
         for lane in lanes:
             for at in range(len(self.metrics)):
-                yield self.over[lane, :, at]
+                yield self.over(lane, at)
 
     def advised(
         self, best: _Choice | None, lane: _Choice, gain: WinnerGain
@@ -126,7 +131,7 @@ class _Trial:
         """The best setting, or the lane that is as good and simpler; None where neither wins."""
         if best is None or not lane.wins or self.settings[best.setting].kind == "alone":
             return best or (lane if lane.wins else None)
-        further = _fresh(gain) - self.over[lane.setting, :, best.by]
+        further = _fresh(gain) - self.over(lane.setting, best.by)
         [row] = self.tested([further])
         return best if row.standing == "better" else lane
 
@@ -151,7 +156,7 @@ def decide(
             f"{metrics[0].name} is defined for fewer than {FEWEST} queries, so that nothing can be "
             "chosen; add queries with targets."
         )
-    trial = _Trial(settings, values - values[0], metrics, clusters, 1.0 - confidence)
+    trial = _Trial(settings, values, metrics, clusters, 1.0 - confidence)
     alones = (at for at, setting in enumerate(settings) if setting.kind == "alone")
     winners, alone = trial.choices(gains, [at for at in alones if at != lane_in_use])
     lane = max(alone, key=lambda choice: (choice.wins, choice.gain))
@@ -198,7 +203,8 @@ def _sure(gain: WinnerGain, alpha: float, metrics: int) -> bool:
 
 def _winner(gain: WinnerGain, values: Floats, by: int) -> int:
     """Of settings that tie for the lead, the one that is best in the other metrics."""
-    means = np.nanmean(values, axis=1)
+    # Setting by setting: nanmean copies what it is given.
+    means = np.stack([np.nanmean(of_setting, axis=0) for of_setting in values])
     rest = np.delete(means, by, axis=1).sum(axis=1)
     tied = means[:, by] >= means[gain.winner, by] - TIE
     leads = gain.winner and rest[tied].max() > rest[gain.winner] + TIE

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from calipers.errors import NoCommonIds
 from calipers.frozen import dataclass
 from calipers.match.notes import likely_rule
@@ -52,7 +54,7 @@ def _why_nothing(lanes: Lanes, lane: int, pairs: Mapping[str, Matched]) -> Sente
     if is_shared:
         return Sentence("It finds no target.")
     ours = lanes.items(lane, SAMPLE)
-    theirs = lanes.rows["item"].filter(others)[:SAMPLE].to_list()
+    theirs = lanes.keys(np.flatnonzero(others)[:SAMPLE])
     truth = next(iter(pairs.values())).ground_truth
     if truth.kinds == {"item"}:
         theirs += truth.targets["item"][:SAMPLE].to_list()

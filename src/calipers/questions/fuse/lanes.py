@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import polars as pl
@@ -12,6 +12,7 @@ from calipers.errors import InvalidInput
 from calipers.frozen import dataclass
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.run import RUN_SCHEMA, Run
+from calipers.questions.fuse.listed import ListedLane, ScoreOrder, key_of
 
 AT_ONCE = 300_000
 """Cells of a block of queries: the memory used beside the lists themselves."""
@@ -19,15 +20,9 @@ QUERIES_AT_ONCE = 500
 """Queries whose candidates are merged at once, for the same reason."""
 FEW_RESULTS = 20
 """So few results may share nothing by chance."""
-RARE = 0.05
-"""The share of steps against the direction that a list of distances may have."""
 
 Ranks: TypeAlias = NDArray[np.int32]
 """Half the memory of other whole numbers: there is one for each candidate and lane."""
-
-ScoreOrder = Literal["scores", "distances", "unrelated", "none"]
-"""What the scores of a lane are: they fall down its lists, they rise (distances, which
-are turned), they follow no order, or not every result has one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,45 +49,32 @@ class Lanes:
 
     names: tuple[str, ...]
     queries: tuple[str, ...]
-    rows: pl.DataFrame
-    """One row per candidate: number (of the query), item, and its other columns; the
-    candidates of a query are consecutive."""
+    listed: tuple[ListedLane, ...]
+    """The results of each lane; they are not copied: a rank in a lane says where its item
+    and its score stand."""
     rank: Ranks
-    """candidate × lane; 0 if the lane did not return it."""
-    score: Floats
-    """The same; NaN where there is none."""
+    """candidate × lane; 0 if the lane did not return it. The candidates of a query are
+    consecutive."""
     start: Ints
-    """The first row of each query; the last entry is the number of rows."""
-    scores: tuple[ScoreOrder, ...]
-    """What the scores of each lane are, by the order of its results."""
+    """The first candidate of each query; the last entry is the number of candidates."""
 
     @classmethod
     def of(cls, runs: Mapping[str, Run], asked: pl.Series) -> "Lanes":
         """Collect the lanes of some runs for the queries asked, in their order."""
-        parts = [_listed(run, asked) for run in runs.values()]
-        scores = tuple(score_order(part) for part in parts)
-        for lane, order in enumerate(scores):
-            if order == "distances":
-                parts[lane] = parts[lane].with_columns(-pl.col("score"))
-        bounds = range(0, len(asked) + QUERIES_AT_ONCE, QUERIES_AT_ONCE)
-        cuts = [np.searchsorted(part["number"].to_numpy(), bounds) for part in parts]
-        blocks = [
-            _merged(
-                [part[cut[i] : cut[i + 1]] for part, cut in zip(parts, cuts, strict=True)]
-            )
-            for i in range(len(bounds) - 1)
-        ]
-        rows, rank, score = zip(*blocks, strict=True)
-        table = pl.concat(rows)
-        counts = np.bincount(table["number"].to_numpy(), minlength=len(asked))
+        listed = tuple(ListedLane.of(run, asked) for run in runs.values())
+        ranks = []
+        counts = []
+        for first in range(0, len(asked), QUERIES_AT_ONCE):
+            last = min(first + QUERIES_AT_ONCE, len(asked))
+            number, rank = _merged([lane.slice(first, last) for lane in listed])
+            ranks.append(rank)
+            counts.append(np.bincount(number - first, minlength=last - first))
         return cls(
             tuple(runs),
             tuple(asked),
-            table,
-            np.concatenate(rank),
-            np.concatenate(score),
-            np.concatenate([[0], np.cumsum(counts)]),
-            scores,
+            listed,
+            np.concatenate([np.zeros((0, len(listed)), dtype=np.int32), *ranks]),
+            np.concatenate([[0], np.cumsum(np.concatenate([[], *counts]))]).astype(np.int64),
         )
 
     @property
@@ -103,20 +85,23 @@ class Lanes:
     @property
     def scored(self) -> bool:
         """Whether every lane has scores that can be summed."""
-        return all(order in ("scores", "distances") for order in self.scores)
+        return all(lane.order in ("scores", "distances") for lane in self.listed)
+
+    @property
+    def scores(self) -> tuple[ScoreOrder, ...]:
+        """What the scores of each lane are, by the order of its results."""
+        return tuple(lane.order for lane in self.listed)
 
     @cached_property
     def answered(self) -> Bools:
         """lane × query: whether the lane returned anything for the query."""
-        has_results = np.zeros((self.n, len(self.queries)), dtype=np.bool_)
-        row, lane = np.nonzero(self.rank)
-        has_results[lane, self.rows["number"].to_numpy()[row]] = True
-        return has_results
+        return np.stack([np.diff(lane.start) > 0 for lane in self.listed])
 
     @cached_property
     def depths(self) -> tuple[int, ...]:
         """The deepest rank of each lane."""
-        return tuple(map(int, self.rank.max(axis=0, initial=0)))
+        sizes = (np.diff(lane.start) for lane in self.listed)
+        return tuple(int(size.max(initial=0)) for size in sizes)
 
     @cached_property
     def silent(self) -> tuple[int, ...]:
@@ -133,8 +118,28 @@ class Lanes:
 
     def items(self, lane: int, most: int) -> list[str]:
         """The ids of the first results of a lane."""
-        rows = np.flatnonzero(self.rank[:, lane])[:most]
-        return self.rows["item"][rows].to_list()
+        return self.keys(np.flatnonzero(self.rank[:, lane])[:most])
+
+    def keys(self, rows: Ints) -> list[str]:
+        """The ids of some candidates, or their places where they have none."""
+        chosen = self.candidates(rows)
+        return chosen.select(key_of(chosen.columns)).to_series().to_list()
+
+    def candidates(self, rows: Ints) -> pl.DataFrame:
+        """Some candidates as the lane that has them first returned them, with their numbers."""
+        rank = self.rank[rows]
+        query = np.searchsorted(self.start, rows, side="right") - 1
+        # Rank 0 means that the lane has it not, and turns into the largest number.
+        best = np.argmin((rank - 1).astype(np.uint32), axis=1)
+        frames = []
+        places = []
+        for lane, listed in enumerate(self.listed):
+            here = np.flatnonzero(best == lane)
+            frames.append(listed.at(query[here], rank[here, lane].astype(np.int64)))
+            places.append(here)
+        together = pl.concat(frames, how="diagonal")
+        order = np.argsort(np.concatenate(places), kind="stable")
+        return together[order].with_columns(pl.Series("number", query))
 
     def blocks(self) -> Iterator[CandidateBlock]:
         """Yield all queries in blocks that fit in memory."""
@@ -146,9 +151,11 @@ class Lanes:
             there = np.arange(int(sizes.max(initial=0)))[None, :] < sizes[:, None]
             rank = np.zeros((self.n, *there.shape), dtype=np.int64)
             score = np.full((self.n, *there.shape), np.nan)
-            for lane in range(self.n):
-                rank[lane][there] = self.rank[start[0] : start[-1], lane]
-                score[lane][there] = self.score[start[0] : start[-1], lane]
+            query = np.repeat(np.arange(first, first + sizes.size), sizes)
+            for lane, listed in enumerate(self.listed):
+                ranks = self.rank[start[0] : start[-1], lane]
+                rank[lane][there] = ranks
+                score[lane][there] = listed.scores_at(query, ranks)
             yield CandidateBlock(first, there, rank, score)
 
     def as_merged(self) -> Iterator[tuple[Ints, None]]:
@@ -175,7 +182,7 @@ class Lanes:
         self, names: pl.Series, rows: Ints, scores: Floats | None
     ) -> pl.DataFrame:
         """Some candidates as results."""
-        chosen = self.rows[rows]
+        chosen = self.candidates(rows)
         ranks = (pl.int_range(pl.len()).over("number") + 1).alias("rank")
         query = names.gather(chosen["number"]).alias("query")
         frame = chosen.select(query, ranks, pl.exclude("number"))
@@ -185,62 +192,22 @@ class Lanes:
         return frame.select(pl.col(name).cast(RUN_SCHEMA[name]) for name in columns)
 
 
-def _merged(parts: list[pl.DataFrame]) -> tuple[pl.DataFrame, Ranks, Floats]:
-    """The candidates of some queries, with their rank and score in each lane."""
+def _merged(parts: Sequence[pl.DataFrame]) -> tuple[Ints, Ranks]:
+    """The candidates of some queries: the query of each, and its rank in each lane."""
     rows = (
-        pl.concat(parts, how="diagonal")
+        pl.concat(parts)
         .sort("number", "rank", maintain_order=True)
-        .unique(["number", "item"], keep="first", maintain_order=True)
-        .drop("rank", "score", strict=False)
+        .unique(["number", "key"], keep="first", maintain_order=True)
+        .drop("rank")
+        .with_row_index("row")
     )
     rank = np.zeros((rows.height, len(parts)), dtype=np.int32)
-    score = np.full((rows.height, len(parts)), np.nan)
-    key = rows.select("number", "item").with_row_index("row")
     for lane, part in enumerate(parts):
-        placed = part.join(key, on=["number", "item"], maintain_order="left")
-        at = placed["row"].to_numpy()
-        rank[at, lane] = placed["rank"].to_numpy()
-        if "score" in placed.columns:
-            score[at, lane] = placed["score"].fill_null(np.nan).to_numpy()
-    return rows, rank, score
-
-
-def _listed(run: Run, asked: pl.Series) -> pl.DataFrame:
-    """The results of the queries asked, in their order, each item once.
-
-    The text stands in for a missing id.
-    """
-    frame = run.first(None)
-    if "item" not in frame.columns:
-        frame = frame.with_columns(pl.lit(None, pl.String).alias("item"))
-    if "text" in frame.columns:
-        frame = frame.with_columns(pl.coalesce("item", "text").alias("item"))
-    kept = [name for name in frame.columns if name in RUN_SCHEMA and name != "call"]
-    numbers = pl.DataFrame(
-        {"query": asked, "number": np.arange(len(asked), dtype=np.int64)}
-    )
-    return (
-        frame.select(kept)
-        .join(numbers, on="query", how="inner", maintain_order="left")
-        .unique(["number", "item"], keep="first", maintain_order=True)
-        .with_columns((pl.int_range(pl.len()).over("number") + 1).alias("rank"))
-        .sort("number", maintain_order=True)
-        .drop("query")
-    )
-
-
-def score_order(listed: pl.DataFrame) -> ScoreOrder:
-    """What the scores of a lane are, whose results stand in their order."""
-    if not listed.height:
-        return "scores"  # a lane without results stands in nobody's way
-    if "score" not in listed.columns or listed["score"].null_count():
-        return "none"
-    steps = listed["score"].diff().filter(listed["number"] == listed["number"].shift())
-    rises = int((steps > 0).sum())
-    falls = int((steps < 0).sum())
-    if rises <= falls:
-        return "scores"
-    return "distances" if falls <= RARE * (rises + falls) else "unrelated"
+        placed = part.join(
+            rows, on=["number", "key"], maintain_order="left", nulls_equal=True
+        )
+        rank[placed["row"].to_numpy(), lane] = placed["rank"].to_numpy()
+    return rows["number"].to_numpy(), rank
 
 
 def check_lanes(lanes: Lanes, idle: Sequence[int]) -> None:

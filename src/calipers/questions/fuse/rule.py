@@ -38,6 +38,8 @@ class _Tried:
     ways: Sequence[Way]
     values: Floats
     """By way, query and metric."""
+    table: Floats
+    """The same, behind a row that is left for what is in use: there is no second copy."""
     settings: Sequence[FusedSetting]
 
     @classmethod
@@ -45,7 +47,9 @@ class _Tried:
         """Measure every way that the lanes allow."""
         names = bench.lanes.names
         ways = every_way(bench.lanes.n, bench.lanes.scored)
-        values = bench.values(ways)
+        table = bench.room_for(1 + len(ways))
+        values = table[1:]
+        bench.measure(ways, values)
         settings = [
             FusedSetting(
                 way.called(names),
@@ -57,7 +61,12 @@ class _Tried:
             )
             for way, measured in zip(ways, values, strict=True)
         ]
-        return cls(ways, values, settings)
+        return cls(ways, values, table, settings)
+
+    def beside(self, in_use: Floats) -> Floats:
+        """The values of what is in use, then those of every way."""
+        self.table[0] = in_use
+        return self.table
 
     def alone(self, lane: int) -> int:
         """The place of a lane alone among the ways."""
@@ -103,7 +112,7 @@ def fuse_lanes(
     usual = _in_use(bench, tried, today, reranks)
     decision = decide(
         [usual.setting, *tried.settings],
-        np.stack([usual.values, *tried.values]),
+        tried.beside(usual.values),
         [facts_of(metric) for metric in metrics],
         clusters,
         confidence,
@@ -246,7 +255,8 @@ def _over_weight(
 
 def _tokens(bench: Bench, way: Way) -> float | None:
     """Tokens of the first k results per query, if known."""
-    if "tokens" not in bench.lanes.rows.columns:
+    lanes = bench.lanes
+    if not any("tokens" in lane.rows.columns for lane in lanes.listed):
         return None
-    tokens = bench.lanes.rows["tokens"][bench.ranking(way, bench.k)[0]]
-    return None if tokens.null_count() else float(tokens.sum()) / len(bench.lanes.queries)
+    tokens = lanes.candidates(bench.ranking(way, bench.k)[0])["tokens"]
+    return None if tokens.null_count() else float(tokens.sum()) / len(lanes.queries)
