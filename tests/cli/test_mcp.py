@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from calipers.cli.mcp import Tools, plain_document
+from calipers.cli.mcp import Tools, next_call, plain_document
 from calipers.errors import InvalidInput
 from calipers.model.document import Document, Note, Table
 from tests.command import calipers_command
@@ -138,6 +138,18 @@ def test_an_answer_is_short_and_has_no_control_characters():
     assert "\x1b" not in str(found)
     assert found["tables"][0]["more"] == "80 rows are left out."
     assert found["notes"] == ["a�b"]
+
+
+def test_cells_have_no_blanks_that_align_them():
+    found = plain_document(Document("A.", None, [Table(("n",), [["0.875     "], [" ✗"]])], []))
+    assert found["tables"][0]["rows"] == [["0.875"], ["✗"]]
+
+
+def test_the_next_call_has_all_that_its_tool_needs(project):
+    tools = Tools(project)
+    files = {"ground_truth": "evals.jsonl", "run": "evals.jsonl"}
+    assert next_call(tools, "evaluate", files) == {"tool": "misses", "arguments": files}
+    assert next_call(tools, "audit", {"ground_truth": "evals.jsonl"}) is None
 
 
 def test_bad_use_is_said_before_a_client_waits(tmp_path):

@@ -63,9 +63,9 @@ NEXT = {
     "evaluate": "misses",
     "gate": "misses",
     "diagnose": "misses",
-    "audit": "evaluate",
 }
-"""The tool that answers what one asks after another."""
+"""The tool that answers what one asks after another. None after an audit: it takes no
+results, and no other tool works without."""
 MOST_ROWS = 20
 MOST_CHARACTERS = 300
 INSTRUCTIONS = (
@@ -320,9 +320,11 @@ def plain_document(document: Document) -> dict[str, Any]:
 
 
 def _cell(cell: object) -> str:
+    """The text of a cell, without the blanks that align it on a terminal."""
     if not isinstance(cell, Cell):
-        return f"{cell}"
-    return f"{cell.text} {SIGNS[cell.standing]}" if cell.standing else cell.text
+        return f"{cell}".strip()
+    text = cell.text.strip()
+    return f"{text} {SIGNS[cell.standing]}".strip() if cell.standing else text
 
 
 @click.command(
@@ -395,6 +397,18 @@ async def _list_tools(tools: Tools, *_: object) -> object:
     return types.ListToolsResult(tools=listed)
 
 
+def next_call(
+    tools: Tools, name: str, arguments: Mapping[str, object]
+) -> dict[str, object] | None:
+    """The tool to call next with the same files; None where no other tool takes them."""
+    following = NEXT.get(name)
+    if following is None:
+        return None
+    offered = tools.offered[following]
+    again = {key: value for key, value in arguments.items() if key in offered}
+    return {"tool": following, "arguments": again}
+
+
 async def _call_tool(tools: Tools, _: Any, call: Any) -> Any:
     import anyio
     import msgspec
@@ -417,13 +431,7 @@ async def _call_tool(tools: Tools, _: Any, call: Any) -> Any:
             text=f"Calipers met a fault of its own: {type(error).__name__}."
         )
         return types.CallToolResult(content=[problem], isError=True)
-    following = NEXT.get(call.name, "")
-    again = {
-        name: value
-        for name, value in arguments.items()
-        if name in tools.offered.get(following, ())
-    }
-    content["next"] = {"tool": following, "arguments": again} if following else None
+    content["next"] = next_call(tools, call.name, arguments)
     encoded = msgspec.json.encode(content, enc_hook=text_of)
     return types.CallToolResult(
         content=[types.TextContent(text=encoded.decode())],

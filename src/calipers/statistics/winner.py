@@ -17,6 +17,7 @@ loses all the setting in use has.
 """
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,6 +30,9 @@ PARTS = 20
 MOST_TIMES = 20
 _AT_MOST = 10_000_000
 """Values to add in all: with many queries, few repetitions are enough."""
+_COLUMNS_AT_ONCE = 8
+_ROWS_AT_ONCE = 10_000
+"""Parts of the table that are copied at once."""
 _TIE = 1e-12
 _WIDER = 1.25
 """How much wider than the t interval it is."""
@@ -143,16 +147,30 @@ def _order_of_queries(sums: Floats, sizes: Floats) -> Ints:
     Settings by how good they are, then queries by their values: no order of the input is
     left. Sums are taken in sorted order, so that not even their last digits depend on it.
     """
-    by_value = np.sort(sums, axis=0)
-    totals = by_value.sum(axis=0)
-    # In place: with many queries each copy of the table is much of the memory.
-    squares = np.square(by_value, out=by_value).sum(axis=0)
-    del by_value
+    totals = np.empty(sums.shape[1])
+    squares = np.empty(sums.shape[1])
+    # Some columns at a time, and in place: with many queries each copy of the table is
+    # much of the memory. Never one column alone, whose sum numpy takes in another order.
+    for part in _columns_at_once(sums.shape[1]):
+        by_value = np.sort(sums[:, part], axis=0)
+        totals[part] = by_value.sum(axis=0)
+        squares[part] = np.square(by_value, out=by_value).sum(axis=0)
     alike = np.round(sums.T @ sums.mean(axis=1), 9)
     columns = np.lexsort((alike, squares, totals))
     weights = np.random.default_rng(0).random(sums.shape[1])
-    mixed = (sums[:, columns] * weights).sum(axis=1)
+    mixed = np.empty(len(sums))
+    for first in range(0, len(sums), _ROWS_AT_ONCE):
+        rows = slice(first, first + _ROWS_AT_ONCE)
+        mixed[rows] = (sums[rows][:, columns] * weights).sum(axis=1)
     return np.lexsort((sizes, mixed))
+
+
+def _columns_at_once(columns: int) -> Iterator[slice]:
+    """Yield slices of at least two columns, as far as there are two."""
+    last = max(columns // _COLUMNS_AT_ONCE, 1) * _COLUMNS_AT_ONCE
+    for first in range(0, last, _COLUMNS_AT_ONCE):
+        end = first + _COLUMNS_AT_ONCE
+        yield slice(first, columns if end >= last else end)
 
 
 def _summed(table: Floats, unit: Ints, units: int) -> Floats:

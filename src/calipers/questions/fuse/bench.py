@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calipers.engines.scoring import compute
 from calipers.frozen import dataclass
@@ -13,7 +14,7 @@ from calipers.model.arrays import Floats, Ints
 from calipers.model.matched import Matched, Matches
 from calipers.model.run import Run
 from calipers.questions.fuse.fuser import Fuser, first_of, ranks_of
-from calipers.questions.fuse.lanes import CandidateBlock, Lanes, Ranks
+from calipers.questions.fuse.lanes import CandidateBlock, Lanes
 from calipers.questions.fuse.ways import Way
 from calipers.statistics.clusters import exact_mean
 
@@ -75,7 +76,9 @@ class Bench:
             for rank in self._ranks(ways[first : first + WAYS_AT_ONCE], depths):
                 yield at_ranks(known, rank.astype(np.int64))
 
-    def _ranks(self, ways: Sequence[Way], depths: Sequence[int | None]) -> Ranks:
+    def _ranks(
+        self, ways: Sequence[Way], depths: Sequence[int | None]
+    ) -> NDArray[np.int32]:
         """The rank of each match under each setting; 0 where it is not returned."""
         known = self.pair.matches
         ranks = np.zeros((len(ways), known.edge_query.size), dtype=np.int32)

@@ -21,8 +21,8 @@ QUERIES_AT_ONCE = 500
 FEW_RESULTS = 20
 """So few results may share nothing by chance."""
 
-Ranks: TypeAlias = NDArray[np.int32]
-"""Half the memory of other whole numbers: there is one for each candidate and lane."""
+Ranks: TypeAlias = NDArray[np.int16] | NDArray[np.int32]
+"""Whole numbers as small as the lists allow: there is one for each candidate and lane."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,19 +62,23 @@ class Lanes:
     def of(cls, runs: Mapping[str, Run], asked: pl.Series) -> "Lanes":
         """Collect the lanes of some runs for the queries asked, in their order."""
         listed = tuple(ListedLane.of(run, asked) for run in runs.values())
+        deepest = max(lane.depth for lane in listed)
+        small = np.int16 if deepest <= np.iinfo(np.int16).max else np.int32
         ranks = []
         counts = []
         for first in range(0, len(asked), QUERIES_AT_ONCE):
             last = min(first + QUERIES_AT_ONCE, len(asked))
             number, rank = _merged([lane.slice(first, last) for lane in listed])
-            ranks.append(rank)
+            ranks.append(rank.astype(small))
             counts.append(np.bincount(number - first, minlength=last - first))
         return cls(
             tuple(runs),
             tuple(asked),
             listed,
-            np.concatenate([np.zeros((0, len(listed)), dtype=np.int32), *ranks]),
-            np.concatenate([[0], np.cumsum(np.concatenate([[], *counts]))]).astype(np.int64),
+            np.concatenate([np.zeros((0, len(listed)), dtype=small), *ranks]),
+            np.concatenate([[0], np.cumsum(np.concatenate([[], *counts]))]).astype(
+                np.int64
+            ),
         )
 
     @property
@@ -97,11 +101,10 @@ class Lanes:
         """lane × query: whether the lane returned anything for the query."""
         return np.stack([np.diff(lane.start) > 0 for lane in self.listed])
 
-    @cached_property
+    @property
     def depths(self) -> tuple[int, ...]:
         """The deepest rank of each lane."""
-        sizes = (np.diff(lane.start) for lane in self.listed)
-        return tuple(int(size.max(initial=0)) for size in sizes)
+        return tuple(lane.depth for lane in self.listed)
 
     @cached_property
     def silent(self) -> tuple[int, ...]:
@@ -127,15 +130,14 @@ class Lanes:
 
     def candidates(self, rows: Ints) -> pl.DataFrame:
         """Some candidates as the lane that has them first returned them, with their numbers."""
-        rank = self.rank[rows]
+        rank = self.rank[rows].astype(np.int64)
         query = np.searchsorted(self.start, rows, side="right") - 1
-        # Rank 0 means that the lane has it not, and turns into the largest number.
-        best = np.argmin((rank - 1).astype(np.uint32), axis=1)
+        best = np.argmin(np.where(rank > 0, rank, np.iinfo(np.int64).max), axis=1)
         frames = []
         places = []
         for lane, listed in enumerate(self.listed):
             here = np.flatnonzero(best == lane)
-            frames.append(listed.at(query[here], rank[here, lane].astype(np.int64)))
+            frames.append(listed.at(query[here], rank[here, lane]))
             places.append(here)
         together = pl.concat(frames, how="diagonal")
         order = np.argsort(np.concatenate(places), kind="stable")
@@ -153,7 +155,7 @@ class Lanes:
             score = np.full((self.n, *there.shape), np.nan)
             query = np.repeat(np.arange(first, first + sizes.size), sizes)
             for lane, listed in enumerate(self.listed):
-                ranks = self.rank[start[0] : start[-1], lane]
+                ranks = self.rank[start[0] : start[-1], lane].astype(np.int64)
                 rank[lane][there] = ranks
                 score[lane][there] = listed.scores_at(query, ranks)
             yield CandidateBlock(first, there, rank, score)
@@ -192,7 +194,7 @@ class Lanes:
         return frame.select(pl.col(name).cast(RUN_SCHEMA[name]) for name in columns)
 
 
-def _merged(parts: Sequence[pl.DataFrame]) -> tuple[Ints, Ranks]:
+def _merged(parts: Sequence[pl.DataFrame]) -> tuple[Ints, Ints]:
     """The candidates of some queries: the query of each, and its rank in each lane."""
     rows = (
         pl.concat(parts)
@@ -201,7 +203,7 @@ def _merged(parts: Sequence[pl.DataFrame]) -> tuple[Ints, Ranks]:
         .drop("rank")
         .with_row_index("row")
     )
-    rank = np.zeros((rows.height, len(parts)), dtype=np.int32)
+    rank = np.zeros((rows.height, len(parts)), dtype=np.int64)
     for lane, part in enumerate(parts):
         placed = part.join(
             rows, on=["number", "key"], maintain_order="left", nulls_equal=True

@@ -61,6 +61,11 @@ class ListedLane:
             score = -score if order == "distances" else score
         return cls(rows.drop("score", strict=False), score, start, order)
 
+    @property
+    def depth(self) -> int:
+        """The deepest rank."""
+        return int(np.diff(self.start).max(initial=0))
+
     def slice(self, first: int, last: int) -> pl.DataFrame:
         """The number, key and rank of the results of some queries, in their order."""
         start = self.start[first : last + 1]
@@ -148,7 +153,8 @@ def _sorted_rows(numbers: Ints, counts: Ints) -> Ints:
     order = np.argsort(numbers, kind="stable")
     sizes = counts[order]
     shift = starts[order] - (np.cumsum(sizes) - sizes)
-    return np.arange(int(sizes.sum())) + np.repeat(shift, sizes)
+    rows: Ints = np.arange(int(sizes.sum())) + np.repeat(shift, sizes)
+    return rows
 
 
 def key_of(columns: Sequence[str]) -> pl.Expr:
