@@ -14,12 +14,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--commands", type=int, default=1, help="commands asked of each world")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
+    parser.add_argument("--of", default="", help="only commands that begin so")
     options = parser.parse_args()
     began = time.monotonic()
     asked = 0
     problems = 0
     for seed in range(options.seed, options.seed + options.worlds):
-        for problem in wrong_in(seed, options.commands):
+        for problem in wrong_in(seed, options.commands, options.of):
             sys.stdout.write(f"{problem}\n")
             sys.stdout.flush()
             problems += 1

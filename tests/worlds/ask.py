@@ -20,8 +20,13 @@ from calipers.present.markdown import as_markdown
 from calipers.present.terminal import in_python
 from tests.command import Printed, typed
 from tests.worlds.check import Asked, commands_in, problems, refused
-from tests.worlds.draw import drawn
-from tests.worlds.further import wrong_with_init, wrong_with_pages, wrong_with_switch
+from tests.worlds.draw import KINDS, drawn
+from tests.worlds.further import (
+    wrong_with_init,
+    wrong_with_pages,
+    wrong_with_report,
+    wrong_with_switch,
+)
 from tests.worlds.lines import asked_of
 from tests.worlds.world import World
 
@@ -76,11 +81,11 @@ def _as_json(plain: dict[str, Any]) -> dict[str, Any]:
     return decoded
 
 
-def wrong_in(seed: int, most: int | None = None) -> list[str]:
-    """What is wrong in the world of a seed, of which ``most`` commands are asked."""
+def wrong_in(seed: int, most: int | None = None, begun: str = "") -> list[str]:
+    """What is wrong in the world of a seed, of which ``most`` commands that begin so are asked."""
     draw = Random(seed + 1)
     world = drawn(seed)
-    lines = asked_of(world)
+    lines = [asked for asked in asked_of(world) if asked.line.startswith(begun)]
     if most is not None:
         lines = draw.sample(lines, min(most, len(lines)))
     wrong: list[str] = []
@@ -91,14 +96,18 @@ def wrong_in(seed: int, most: int | None = None) -> list[str]:
                     wrong.append(f"seed {seed}: {before}: {done.err.strip()[:300]}")
             where = f"seed {seed}, {world.name}, {len(world.questions)} questions: {asked.line}"
             wrong += (f"{where}: {problem}" for problem in wrong_with(world, asked, draw))
-        if most is not None and seed % FURTHER == 0:
-            where = f"seed {seed}, {world.name}, {len(world.questions)} questions"
+        where = f"seed {seed}, {world.name}, {len(world.questions)} questions"
+        if most is not None and not begun and seed % FURTHER == 0:
             wrong += (f"{where}: {problem}" for problem in _wrong_further(world, draw))
+        if most is not None and not begun and (seed // len(KINDS)) % REPORTED == 0:
+            wrong += (f"{where}, report: {problem}" for problem in wrong_with_report(world))
     return wrong
 
 
 FURTHER = 20
 """One world in so many is also asked what is no single command."""
+REPORTED = 10
+"""Of every kind one world in so many has its report read."""
 
 
 def _wrong_further(world: World, draw: Random) -> Iterator[str]:

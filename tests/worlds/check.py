@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tests.command import typed
+from tests.worlds.paper import untrue_fusion, untrue_misses
 from tests.worlds.world import World
 
 NUMBER = re.compile(r"(?<![\w.@-])[+−-]?\d[\d,]*(?:\.\d+)?%?(?![\w@])")
@@ -15,9 +16,11 @@ NOT_RUN = ("calipers serve", "calipers labels")
 """Commands that wait for a person, or for a pool that somebody judged."""
 PLACES = {"OLD": "a.jsonl", "NEW": "b.jsonl"}
 """Words in a command that stand for files of the user."""
-ON_PAPER = ("diagnose", "fuse", "misses")
-"""Commands whose facts are about runs that were changed or joined on paper, or about targets:
-their truth is checked by tests of their own, and here that every number is a fact."""
+CURES = "diagnose"
+"""The command whose facts are about runs that were changed on paper: their truth is checked by
+tests of its own, and here that every number is a fact."""
+DEEP = 10
+"""The first results in which targets count as found."""
 EXCUSES = ("are the same run", "no item id in common")
 """Why sealed queries cannot confirm anything of these two runs."""
 Fact = Mapping[str, Any]
@@ -46,7 +49,14 @@ def problems(world: World, asked: Asked, answer: Mapping[str, Any]) -> Iterator[
     facts = [fact for one in sentences for fact in one["facts"]]
     for one in sentences:
         yield from numbers_of(one)
-    if asked.line.startswith(ON_PAPER):
+    if asked.line.startswith(CURES):
+        return
+    if asked.line.startswith("fuse"):
+        yield from untrue_fusion(world, answer)
+        return
+    if asked.line.startswith("misses"):
+        if not world.judged_rows:
+            yield from untrue_misses(world, asked.new, DEEP, answer)
         return
     for fact in facts:
         yield from _untrue(world, asked, fact)

@@ -121,6 +121,32 @@ def wrong_with_pages(world: World) -> Iterator[str]:
         yield from _page(visitor, f"/compare?of={saved[-1]['id']}&of={saved[0]['id']}")
 
 
+CHARTED = re.compile(r"\b((?:recall|precision|ndcg|hit_rate|mrr)@\d+): (\d\.\d{3})")
+"""A point of a chart, as its label has it."""
+
+
+def wrong_with_report(world: World) -> Iterator[str]:
+    """What the page of an evaluation says otherwise than the world, or than the commands."""
+    file = world.file("a")
+    done = typed(f"eval {file} --html report.html --json")
+    yield from unbacked(done)
+    if done.code:
+        return
+    page = Path("report.html").read_text("utf-8")
+    shown = plain(re.sub(r"(?s)<(style|script)\b.*?</\1>", " ", page))
+    for metric, value in dict.fromkeys(CHARTED.findall(shown)):
+        if abs(world.mean("a", metric) - float(value)) > 0.000_501:
+            yield f"the report says {metric} {value}, and it is {world.mean('a', metric)}"
+    answers = [json.loads(done.out)]
+    for line in ("sweep", "diagnose"):
+        other = typed(f"{line} {file} --json")
+        answers += [json.loads(other.out)] if not other.code else []
+    for answer in answers:
+        first = plain(answer["sentences"][0]["text"])
+        if first not in shown:
+            yield f"the report does not say: {first}"
+
+
 def _page(visitor: Visitor, address: str) -> Iterator[str]:
     """What is wrong with one page: its status, and commands on it that fail."""
     answer = visitor.get(address)

@@ -6,7 +6,12 @@ import pytest
 
 from tests.worlds.ask import inside
 from tests.worlds.draw import KINDS, nothing_changed, reversed_lists, some_changed, third_missing
-from tests.worlds.further import wrong_with_init, wrong_with_pages, wrong_with_switch
+from tests.worlds.further import (
+    wrong_with_init,
+    wrong_with_pages,
+    wrong_with_report,
+    wrong_with_switch,
+)
 
 assert len(KINDS) > 15
 
@@ -30,3 +35,10 @@ def test_pages_say_what_the_alarm_says_and_their_commands_run(kind):
     world = kind(Random(1), 12)
     with inside(world):
         assert list(wrong_with_pages(world)) == []
+
+
+@pytest.mark.parametrize("kind", [some_changed, reversed_lists])
+def test_the_report_says_what_the_commands_say(kind):
+    world = kind(Random(2), 12)
+    with inside(world):
+        assert list(wrong_with_report(world)) == []

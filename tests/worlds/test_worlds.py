@@ -269,6 +269,23 @@ def test_the_checker_hears_a_false_fact_and_a_number_that_is_none() -> None:
     assert any("may be as good" in one for one in problems(world, Asked("compare"), answer))
 
 
+def test_the_checker_hears_what_is_false_of_lanes_and_of_missed_targets() -> None:
+    world = hits({"a": [1, 1, 0, 0], "b": [1, 0, 1, 0]})
+    with inside(world):
+        fusion = json.loads(typed("fuse a.jsonl b.jsonl --json").out)
+        missed = json.loads(typed("misses a.jsonl --json").out)
+    assert list(problems(world, Asked("fuse a.jsonl b.jsonl"), fusion)) == []
+    assert list(problems(world, Asked("misses a.jsonl"), missed)) == []
+    bound = {"about": "bound", "metric": "recall", "value": 0.8}
+    moved = {"about": "difference", "system": "a alone", "against": "RRF 60", "metric": "recall@1"}
+    for fact in (bound, {**moved, "value": 0.5, "before": 0.9}):
+        wrong = {**fusion, "sentences": [{"text": "", "facts": [fact]}]}
+        assert len(list(problems(world, Asked("fuse a.jsonl b.jsonl"), wrong))) == 1
+    count = {"about": "count", "count": 1, "of": 4, "text": "targets"}
+    wrong = {**missed, "sentences": [{"text": "", "facts": [count]}]}
+    assert len(list(problems(world, Asked("misses a.jsonl"), wrong))) == 1
+
+
 def nights(store: str, means: list[float], n: int = 20) -> None:
     """Evaluations of as many nights, each of which finds the first targets."""
     first = datetime(2026, 1, 1, 6, tzinfo=UTC)

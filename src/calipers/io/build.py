@@ -16,6 +16,7 @@ from calipers.errors import InvalidInput
 from calipers.frozen import dataclass
 from calipers.io.tables.columns import say
 from calipers.model.arrays import Floats, Ints
+from calipers.model.fact import Fact, named, sentence
 from calipers.model.ground_truth import (
     FORBIDDEN_SCHEMA,
     WAYS,
@@ -407,5 +408,9 @@ def no_targets(queries: Sequence[str]) -> Iterator[str]:
     """The note on queries without targets."""
     if not len(queries):
         return
-    called = "1 question has" if len(queries) == 1 else f"{len(queries):,} questions have"
-    yield f"{called} nothing that should be found, such as {queries[0]!r:.60}."
+    yield sentence(
+        "{it.count:question has|questions have} nothing that should be found, such as "
+        "{first.text}.",
+        it=Fact(about="count", count=len(queries), text="without targets"),
+        first=named(f"{queries[0]!r:.60}"),
+    )

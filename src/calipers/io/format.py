@@ -32,6 +32,7 @@ from calipers.io.records.schema import At, JsonRecord, Place, PlainRecord
 from calipers.io.tables.cells import TAG, cell_value, in_order
 from calipers.io.tables.scan import InputTable, explained
 from calipers.io.tables.usual_names import IGNORED
+from calipers.model.fact import Fact, named, sentence
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset, Role
 from calipers.model.run import Run
@@ -154,8 +155,11 @@ def dataset_of(
         called = file_format.fields.get("ground_truth")
         if called is not None and truth.kinds == {"quote"}:
             notes.append(
-                f"The texts in {called!r} are taken as quotes: one is found where the text of a "
-                "result holds it."
+                sentence(
+                    "The texts in {column.text} are taken as quotes: one is found where the text "
+                    "of a result holds it.",
+                    column=named(repr(called)),
+                )
             )
         truth = replace(truth, notes=tuple(notes))
     elif run is not None:
@@ -182,8 +186,14 @@ def like_ranks(truth: GroundTruth) -> list[str]:
         return []
     option = "--rel 2" if is_command_line() else "rel=2"
     return [
-        f"The grades of each query are 1, 2, … {int(each['rows'][0])}, and the highest counts "
-        f"most; if they are ranks, write them the other way round. {option} counts from 2 on."
+        sentence(
+            "The grades of each query are {grades.text}, and the highest counts most; if they "
+            "are ranks, write them the other way round. {option.text} counts from "
+            "{least.count} on.",
+            grades=named(f"1, 2, … {int(each['rows'][0])}"),
+            option=named(option),
+            least=Fact(about="setting", count=2),
+        )
     ]
 
 

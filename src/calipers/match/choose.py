@@ -8,6 +8,7 @@ from typing import NamedTuple
 import polars as pl
 
 from calipers.errors import InvalidInput, NoCommonIds
+from calipers.model.fact import Fact, named, sentence
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import EXAMPLES
 from calipers.model.matching import KINDS, LEAST, Kind, MatchRule, parse_matching
@@ -254,13 +255,17 @@ def _check_quotes(ground_truth: GroundTruth) -> tuple[str, ...]:
             short.append(quote)
     if not short:
         return ()
-    named = ", ".join(map(repr, short[:EXAMPLES])) + (
+    examples = ", ".join(map(repr, short[:EXAMPLES])) + (
         ", …" if len(short) > EXAMPLES else ""
     )
-    quotes = "1 quote has" if len(short) == 1 else f"{len(short):,} quotes have"
     return (
-        f"{quotes} fewer than {FEW} characters ({named}): texts that short are found by chance; "
-        "quote more of the passage.",
+        sentence(
+            "{it.count:quote has|quotes have} fewer than {few.count} characters "
+            "({examples.text}): texts that short are found by chance; quote more of the passage.",
+            it=Fact(about="count", count=len(short), text="short quotes"),
+            few=Fact(about="setting", count=FEW, text="characters"),
+            examples=named(examples),
+        ),
     )
 
 

@@ -12,6 +12,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.match.near_ids import Ids, near_ids
 from calipers.match.notes import likely_reason
+from calipers.model.fact import Fact, named, sentence
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import FAILED, Leaked
 from calipers.model.policy import Ties
@@ -84,11 +85,17 @@ def _nearly(rows: pl.DataFrame) -> list[str]:
     if not rows.height:
         return []
     first = rows.row(0, named=True)
-    several = f"{rows.height} results are" if rows.height > 1 else "1 result is"
+    why = likely_reason(rows["result"].to_list(), rows["name"].to_list())
     return [
-        f"{several} called nearly as what is forbidden, and not counted as a leak: "
-        f"{first['result']!r:.60} for {first['name']!r:.60}, query {first['query']!r:.60}. "
-        f"{likely_reason(rows['result'].to_list(), rows['name'].to_list())}"
+        sentence(
+            "{it.count:result is|results are} called nearly as what is forbidden, and not "
+            "counted as a leak: {result.text} for {name.text}, query {query.text}. {why.text}",
+            it=Fact(about="count", count=rows.height, text="nearly forbidden"),
+            result=named(f"{first['result']!r:.60}"),
+            name=named(f"{first['name']!r:.60}"),
+            query=named(f"{first['query']!r:.60}"),
+            why=named(why),
+        )
     ]
 
 

@@ -8,6 +8,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.match.near_ids import spelled
+from calipers.model.fact import Fact, sentence
 from calipers.model.ground_truth import (
     MARK,
     TARGET_SCHEMA,
@@ -71,8 +72,12 @@ def level_of_pages(
     pages = truth.targets["item"].str.extract(rf"{MARK}(.+)$")
     if (first.frame["page"] == "0").any() and not (pages == "0").any():
         notes.append(
-            "Results have a page 0 and the ground truth has none: one side may count pages from 0 "
-            "and the other from 1, and then every page is the wrong one."
+            sentence(
+                "Results have a page {it.low:g} and the ground truth has none: one side may "
+                "count pages from {it.low:g} and the other from {it.high:g}, and then every page "
+                "is the wrong one.",
+                it=Fact(about="setting", low=0.0, high=1.0, text="first page"),
+            )
         )
     return "page", tuple(notes)
 

@@ -9,6 +9,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.frozen import dataclass
 from calipers.model.arrays import Bools, Floats, Ints
+from calipers.model.fact import Fact, sentence
 from calipers.model.scores import Scores
 from calipers.names import words_in
 from calipers.words import did_you_mean
@@ -465,7 +466,10 @@ def copies_in_words(queries: pl.DataFrame, cluster: str | None) -> list[str]:
     if units is None:
         return []
     copies = queries.height - len(np.unique(units))
-    are = "query has" if copies == 1 else "queries have"
     return [
-        f"{copies:,} {are} the text of another; in tests, equal texts count as one query."
+        sentence(
+            "{it.count:query has|queries have} the text of another; in tests, equal texts "
+            "count as one query.",
+            it=Fact(about="count", count=copies, of=queries.height, text="copies"),
+        )
     ]

@@ -10,6 +10,7 @@ import polars as pl
 from sqlalchemy import Connection, select
 
 from calipers.errors import InvalidInput
+from calipers.io.records.kept_notes import KeptSentence, with_facts
 from calipers.measures.spec import find_name
 from calipers.model.arrays import frozen_array
 from calipers.model.evaluation import Evaluation
@@ -40,6 +41,7 @@ class _Facts(msgspec.Struct):
     policy: Policy
     audit: InputCounts
     fingerprints: dict[str, str]
+    sentences: list[KeptSentence] | None = None
 
 
 @sound
@@ -75,7 +77,7 @@ def load_scores(store: Store, evaluation: Evaluation) -> Scores:
         audit=facts.audit,
         policy=facts.policy,
         fingerprints=facts.fingerprints,
-        settings=facts.settings,
+        settings=with_facts(facts.settings, facts.sentences),
         summaries={summary.metric: summary for summary in kept},
         find_name=find_name,
     )

@@ -12,6 +12,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.io.corpus import open_corpus
 from calipers.io.load import load
+from calipers.io.records.kept_notes import kept_notes
 from calipers.model.evaluation import Evaluation
 from calipers.model.fact import text_of
 from calipers.model.fingerprint import RankingFingerprint
@@ -168,6 +169,7 @@ def _facts(scores: Scores) -> dict[str, object]:
         "policy": scores.policy.to_dict(),
         "audit": asdict(scores.audit),
         "fingerprints": dict(scores.fingerprints),
+        "sentences": kept_notes(scores.settings),
     }
 
 

@@ -9,6 +9,7 @@ from calipers.errors import InvalidInput, MissingExtra, UnreadableFile
 from calipers.io.files.open import Source, most_unpacked
 from calipers.io.tables.columns import Columns
 from calipers.io.tables.scan import InputTable
+from calipers.model.fact import Fact, named, sentence
 from calipers.version import pip_install
 
 ZIP = b"PK\x03\x04"
@@ -84,8 +85,14 @@ def sheet_table(source: Source, columns: Columns) -> InputTable:
     notes: tuple[str, ...] = ()
     if asked is None and len(names) > 1:
         notes = (
-            f"{source.name} has {len(names)} sheets, and the first, {name!r}, is read; --sheet "
-            f"takes another: {', '.join(names[1:])[:200]}.",
+            sentence(
+                "{file.text} has {it.count} sheets, and the first, {first.text}, is read; "
+                "--sheet takes another: {others.text}.",
+                file=named(source.name),
+                it=Fact(about="count", count=len(names), text="sheets"),
+                first=named(repr(name)),
+                others=named(", ".join(names[1:])[:200]),
+            ),
         )
     return InputTable(
         kept.lazy,

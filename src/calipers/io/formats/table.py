@@ -65,6 +65,7 @@ from calipers.io.tables.scan import (
 from calipers.io.tables.total import refuse_total
 from calipers.io.tables.usual_names import IDENTITIES, is_long, renaming, says_wanted
 from calipers.io.tables.written_rows import Frames, fits_long, in_frames, long_rows
+from calipers.model.fact import Fact, joined, named, sentence
 from calipers.model.ground_truth import TARGET_SCHEMA, each_query_once
 from calipers.model.matched import Dataset, Role
 from calipers.model.run import RUN_SCHEMA, order_notes
@@ -184,7 +185,8 @@ def _with_look(dataset: Dataset) -> Dataset:
     if not look:
         return dataset
     first, *rest = truth.notes or ("",)
-    notes = (f"{first} For example, {look}.".lstrip(), *rest)
+    example = sentence("For example, {look.text}.", look=named(look))
+    notes = (joined(first, example), *rest)
     return replace(dataset, ground_truth=replace(truth, notes=notes))
 
 
@@ -270,9 +272,14 @@ def _rated(grades: pl.Series, called: str) -> Iterator[str]:
     whole = all(level == round(level) for level in levels)
     if len(levels) > 2 and whole and levels[0] == 1 and 4 <= levels[-1] <= 10:
         option = "--rel 3" if is_command_line() else "rel=3"
-        yield (
-            f"{called!r} has no 0, so every row counts as relevant, those with {levels[0]:g}, too; "
-            f"{option} counts from 3 on."
+        yield sentence(
+            "{column.text} has no {none.count}, so every row counts as relevant, those with "
+            "{lowest.value:g}, too; {option.text} counts from {least.count} on.",
+            column=named(repr(called)),
+            none=Fact(about="setting", count=0),
+            lowest=Fact(about="setting", value=levels[0], text="lowest grade"),
+            option=named(option),
+            least=Fact(about="setting", count=3),
         )
 
 
@@ -353,10 +360,11 @@ def _filled(frame: pl.DataFrame, table: InputTable, notes: list[str]) -> pl.Data
             f"The first row names no question at {table.where(int(frame[ROW][0]))}; a row without "
             "one belongs to the question above it."
         )
-    count = int(merged.sum())
-    said = "1 row has no question and belongs"
-    said = said if count == 1 else f"{count:,} rows have no question and belong"
-    notes.append(f"{said} to the one above (merged cells).")
+    count = Fact(about="count", count=int(merged.sum()), text="merged cells")
+    words = "row has no question and belongs|rows have no question and belong"
+    notes.append(
+        sentence(f"{{it.count:{words}}} to the one above (merged cells).", it=count)
+    )
     kept = [name for name in ("query", "query_text") if name in frame.columns]
     return frame.with_columns(pl.col(kept).forward_fill())
 
@@ -392,9 +400,11 @@ def _kept_whole(cells: pl.Series, called: str) -> Iterator[str]:
     several = cells.str.contains(looks).fill_null(False)
     if several.any():
         first = cells.filter(several)[0]
-        yield (
-            f"Ids such as {first!r:.60} in {called!r} are taken as one each: the table has a "
-            "column about single items. Give each id a row of its own if they are several."
+        yield sentence(
+            "Ids such as {first.text} in {column.text} are taken as one each: the table has a "
+            "column about single items. Give each id a row of its own if they are several.",
+            first=named(f"{first!r:.60}"),
+            column=named(repr(called)),
         )
 
 

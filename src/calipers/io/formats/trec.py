@@ -33,6 +33,7 @@ from calipers.io.tables.lines import (
     scan,
 )
 from calipers.io.tables.scan import explained
+from calipers.model.fact import commanded, named, sentence
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset, Role
 from calipers.model.ranking import RankedBatch
@@ -62,12 +63,21 @@ def with_subtopics(frame: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
     some = ", ".join(several[0][:3])
     if _are_subtopics(frame, values):
         return frame, (
-            f"{SUBTOPICS} (such as {some}): items of one subtopic are "
-            "alternatives. If it means something else, write 0 in its place.",
+            sentence(
+                SUBTOPICS
+                + " (such as {some.text}): items of one subtopic are alternatives. If "
+                "it means something else, write {nothing.text} in its place.",
+                some=named(some),
+                nothing=named("0"),
+            ),
         )
     return frame.drop("group"), (
-        f"The second column of the judgements (such as {some}) was not read: subtopics would be "
-        "names, or numbers from 0 or 1 on for every query.",
+        sentence(
+            "The second column of the judgements (such as {some.text}) was not read: subtopics "
+            "would be names, or numbers from {first.text} on for every query.",
+            some=named(some),
+            first=named("0 or 1"),
+        ),
     )
 
 
@@ -431,8 +441,11 @@ def _with_safe_ids(rows: pl.DataFrame, remarks: Remarks) -> pl.DataFrame:
     unsafe = pl.concat([chosen["query"], chosen["item"].alias("query")])
     example = unsafe.filter(_is_unsafe(unsafe)).min()
     remarks.add(
-        "Some ids hold blanks, which this format cannot; they are written as in web addresses, "
-        f"such as {encoded(str(example))[:60]}, and read back as they were."
+        commanded(
+            "Some ids hold blanks, which this format cannot; they are written as in web "
+            "addresses, such as {it.text}, and read back as they were.",
+            encoded(str(example))[:60],
+        )
     )
     return rows.with_columns(
         pl.when("__encoded")

@@ -13,6 +13,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.io.files.write import whole_file
 from calipers.io.tables.cells import TAG
+from calipers.model.fact import Fact, Sentence, facts_of
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset
 from calipers.model.run import Run
@@ -161,16 +162,19 @@ class Remarks:
 
     counts: Counter[str] = field(default_factory=Counter)
 
-    def add(self, sentence: str, count: int = 1) -> None:
-        """Count one kind of change; ``{n}`` in the sentence becomes the total."""
+    def add(self, template: str, count: int = 1) -> None:
+        """Count one kind of change; ``{n}`` in the template becomes the total."""
         if count:
-            self.counts[sentence] += count
+            self.counts[template] += count
 
     def sentences(self) -> list[str]:
         """The sentences with their counts filled in."""
         return [
-            sentence.replace("{n}", f"{count:,}")
-            for sentence, count in self.counts.items()
+            Sentence(
+                template.replace("{n}", f"{count:,}"),
+                [*facts_of(template), Fact(about="count", count=count, text="changed")],
+            )
+            for template, count in self.counts.items()
         ]
 
 

@@ -39,6 +39,7 @@ from calipers.io.tables.columns import (
 )
 from calipers.io.tables.grades import grade_of
 from calipers.io.tables.usual_names import numbered_groups, renaming
+from calipers.model.fact import commanded
 from calipers.model.matched import Role
 from calipers.names import (
     EMPTY,
@@ -203,8 +204,8 @@ def notes_on_names(names: Mapping[str, str], left: Iterable[str]) -> list[str]:
         if one not in known and MATTERS & {*one.lower().split("_")}
     ]
     return [
-        *([f"{', '.join(renamed)}."] if renamed else ()),
-        *([f"Not read: {', '.join(left)}."] if left else ()),
+        *([commanded("{it.text}.", ", ".join(renamed))] if renamed else ()),
+        *([commanded("Not read: {it.text}.", ", ".join(left))] if left else ()),
     ]
 
 

@@ -11,6 +11,7 @@ import polars as pl
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import Source
 from calipers.io.records.json_files import decoded, opening
+from calipers.io.records.kept_notes import KeptSentence, with_facts
 from calipers.io.tables.cells import TAG, tag_columns
 from calipers.measures.spec import find_name
 from calipers.model.arrays import frozen_array
@@ -43,6 +44,7 @@ class _StoredResult(msgspec.Struct):
     fingerprints: dict[str, str]
     settings: dict[str, Any]
     per_query: list[_Row] | None = None
+    sentences: list[KeptSentence] | None = None
 
 
 def is_result(path: str | Path) -> bool:
@@ -102,7 +104,9 @@ def read_result(path: str | Path | Source) -> Scores:
         audit=result.audit,
         policy=result.policy,
         fingerprints=result.fingerprints,
-        settings={"calipers": result.calipers, **result.settings},
+        settings=with_facts(
+            {"calipers": result.calipers, **result.settings}, result.sentences
+        ),
         summaries={summary.metric: summary for summary in result.summaries},
         find_name=find_name,
     )

@@ -16,6 +16,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.io.records.documents import finite
 from calipers.io.tables.columns import words_as_grades
+from calipers.model.fact import Fact, named, sentence
 from calipers.names import EMPTY
 
 ENDS = ".!?…。"
@@ -63,7 +64,11 @@ class Splitter:
     def notes(self) -> Iterable[str]:
         """A note on what was split, if anything."""
         if self._first is not None:
-            yield f"Cells of {self.column!r} hold several ids, such as {self._first!r:.60}."
+            yield sentence(
+                "Cells of {column.text} hold several ids, such as {first.text}.",
+                column=named(repr(self.column)),
+                first=named(f"{self._first!r:.60}"),
+            )
 
     def _noted(self, text: str, parts: list[str]) -> list[str]:
         if len(parts) > 1 and self._first is None:
@@ -410,10 +415,15 @@ def gap_notes(rows: pl.DataFrame, *, whole: bool) -> tuple[str, ...]:
     first = gaps.row(0, named=True)
     n = gaps["query"].n_unique()
     return (
-        f"The ranks of {n:,} {'query' if n == 1 else 'queries'} have gaps, such as those of "
-        f"{first['query']!r:.60} ({first['before']:g}, then {first['rank']:g}): its results move "
-        "up and count at 1, 2, 3 …, so a metric may be too high. Write the results at the other "
-        "ranks, too.",
+        sentence(
+            "The ranks of {it.count:query|queries} have gaps, such as those of {first.text} "
+            "({gap.before:g}, then {gap.value:g}): its results move up and count at {ranks.text}, "
+            "so a metric may be too high. Write the results at the other ranks, too.",
+            it=Fact(about="count", count=n, text="gaps"),
+            first=named(f"{first['query']!r:.60}"),
+            gap=Fact(about="setting", before=first["before"], value=first["rank"]),
+            ranks=named("1, 2, 3 …"),
+        ),
     )
 
 

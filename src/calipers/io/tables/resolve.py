@@ -24,6 +24,7 @@ from calipers.io.tables.usual_names import (
     says_wanted,
     weak_quote,
 )
+from calipers.model.fact import Fact, joined, named, sentence
 from calipers.model.matched import Role
 from calipers.model.run import all_rise
 from calipers.names import (
@@ -565,11 +566,16 @@ def reading_note(
             said[number] += " (a distance: the smallest comes first)"
         elif ours == "quote":
             said[number] += " (found where the text of a result holds it)"
-    parts = [", ".join(said)] if said else []
+    parts = [sentence("{it.text}", it=named(", ".join(said)))] if said else []
     if left:
-        more = f" and {len(left) - LISTED} more" if len(left) > LISTED else ""
-        parts.append(f"{'n' if parts else 'N'}ot read: {', '.join(left[:LISTED])}{more}")
-    return ("; ".join(parts) + ".",) if parts else ()
+        unread = named(", ".join(left[:LISTED]))
+        rest = Fact(about="count", count=len(left) - LISTED, text="not read")
+        more = sentence(" and {it.count} more", it=rest) if len(left) > LISTED else ""
+        begun = "not read: " if parts else "Not read: "
+        parts.append(
+            sentence("{begun}{it.text}{more}", begun=begun, it=unread, more=more)
+        )
+    return (joined(joined(*parts, by="; "), ".", by=""),) if parts else ()
 
 
 _USUAL = frozenset({("question", "query"), ("query_id", "query"), ("chunk_id", "item")})

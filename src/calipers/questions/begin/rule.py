@@ -278,5 +278,4 @@ def _audited(truth: GroundTruth, corpus: Corpus, index: WordIndex) -> dict[str, 
         "near_identical": counts.get("near_duplicate_queries", 0),
         "ambiguous": counts.get("ambiguous_quote", 0),
         "detects": fewest_queries(0.05) / different if different else None,
-        "standing": health.claim.standing if health.claim else None,
     }
