@@ -7,6 +7,7 @@ near test notices is listed. Run it from the root of the repository:
 
     make faults ARGS=statistics/paired_rows
     make faults ARGS="questions/gate --most 12 --seed 1"
+    make faults ARGS="io/tables --most 5 --tests tests/io"
 """
 
 import argparse
@@ -313,6 +314,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("modules", nargs="*", help="below src/calipers, or folders; else the rules")
     parser.add_argument("--most", type=int, help="at most so many mutations of each module, drawn")
     parser.add_argument("--seed", type=int, default=0, help="of the draw")
+    parser.add_argument("--tests", type=Path, help="a folder of tests, else the one near a module")
     parser.add_argument("--allow", type=float, default=ALLOWED, help="the share that may survive")
     options = parser.parse_args(arguments)
     source = Path("src/calipers")
@@ -326,6 +328,8 @@ def main(arguments: Sequence[str]) -> int:
         for module in modules(source, options.modules or RULES):
             every = list(mutations(source, module))
             files = tests_of(module, Path("tests"))
+            if options.tests is not None:
+                files = sorted(options.tests.rglob("test_*.py"))
             if not every or not files:
                 continue
             # The tests of a folder are traced once for all of its modules.

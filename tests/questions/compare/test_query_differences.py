@@ -66,3 +66,9 @@ def test_of_a_metric_of_which_less_is_better_more_is_worse():
 def test_a_choice_that_does_not_exist_gets_a_sentence():
     with pytest.raises(InvalidInput, match="choose worse, better, different"):
         contrast(comparison([1], [2]), "mrr", only="odd")
+
+
+def test_a_text_is_looked_for_as_it_is_written():
+    pair = comparison([1, 2], [2, 1])
+    assert contrast(pair, "mrr", text="what.is").found == 0
+    assert contrast(pair, "mrr", text=" What IS 1 ").found == 1

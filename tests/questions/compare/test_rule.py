@@ -254,3 +254,25 @@ def test_fifty_systems_are_tested_against_the_baseline_and_the_best_alone(monkey
 def test_columns_that_are_no_mapping_are_refused():
     with pytest.raises(InvalidInput, match="The columns are given as a DataFrame"):
         compare(["a.jsonl", "b.jsonl"], columns=pl.DataFrame({"query": ["q"]}))  # type: ignore[arg-type]
+
+
+def test_weights_of_the_results_count_unless_others_are_named():
+    def weighted(hits):
+        tagged = [
+            {**record, "tags": {"w": "1" if n else "9"}} for n, record in enumerate(records(hits))
+        ]
+        return evaluate(tagged, metrics="mrr", weight_by="w")
+
+    systems = {"old": weighted([1, None, None, None]), "new": weighted([2, 1, 1, 1])}
+    found = compare_scores(systems)
+    assert found.mean("old", "mrr").mean == pytest.approx(9 / 12)
+    assert found.difference("new", "mrr").difference == pytest.approx((9 * 0.5 + 3 - 9) / 12)
+
+
+def test_what_decides_nothing_separates_no_system_from_the_best():
+    """Ranks differ for sure and hits do not: where hits decide alone, both are as good."""
+    both = {"best": measured([1] * 20), "second": measured([3] * 20)}
+    by_hits = compare_scores(both, metrics=["recall@5"], named=True)
+    assert by_hits.near_best == ("best", "second")
+    by_ranks = compare_scores(both, metrics=["mrr"], named=True)
+    assert by_ranks.near_best == ("best",)

@@ -85,3 +85,21 @@ def test_a_run_in_pieces_gives_what_a_whole_one_gives(seed, monkeypatch):
     few = diff_runs(*runs, k=4).to_dict()
     assert few.pop("sentences")[0] == every.pop("sentences")[0]
     assert few == {**every, "per_query": every["per_query"][:3]}
+
+
+def test_ten_results_count_and_three_of_them_are_printed():
+    old = {"q": [f"a{n}" for n in range(12)], "r": ["x"], "s": ["b", "c", "d"]}
+    new = {"q": [f"a{n}" for n in range(9)] + list("mno"), "r": ["x"], "s": ["e", "f", "g"]}
+    found = calipers.diff(old, new)
+    assert (found.k, len(found.queries[-1].new)) == (10, 0)
+    assert {one.query: len(one.new) for one in found.queries} == {"q": 1, "r": 0, "s": 3}
+    lines = str(found).splitlines()
+    assert "       new: e (rank 1), f (rank 2), g (rank 3)" in lines
+    four = str(calipers.diff({"q": list("abcd")}, {"q": list("efgh")}))
+    assert "new: e (rank 1), f (rank 2), g (rank 3) and 1 more" in four
+
+
+def test_queries_that_are_not_printed_are_counted():
+    found = calipers.diff({f"q{n}": ["a"] for n in range(7)}, {f"q{n}": ["b"] for n in range(7)})
+    notes = [str(getattr(note, "text", note)) for note in found.document().notes]
+    assert notes[-1].startswith("2 ")

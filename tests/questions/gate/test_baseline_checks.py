@@ -96,6 +96,16 @@ def test_a_fall_fails_and_a_significant_loss_fails_and_a_tick_stands_beside_no_l
         assert away == (change.p_adjusted <= 0.05)
 
 
+def test_a_mean_that_rose_is_no_gain_where_more_queries_lost():
+    before = np.full((40, 1), 0.5)
+    now = before.copy()
+    now[:2] = 0.4
+    now[2] = 1.0
+    (check,) = compare(scores_of(now), scores_of(before))
+    assert check.change.difference > 0
+    assert check.status == "no clear difference"
+
+
 def test_the_correction_covers_all_rows_and_leaves_out_what_nobody_asked_for():
     random = np.random.default_rng(3)
     before = random.random((40, 3))

@@ -60,6 +60,7 @@ def test_what_cannot_be_meant_is_refused_with_what_may_be(text, said):
         ("leak_rate@10 = 0", "leak_rate@10 == 0"),
         ("recall@10 >= 1", "recall@10 >= 1"),
         ("mrr > 0", "mrr > 0"),
+        ("mrr > 0 for type='", 'mrr > 0 for type="\'"'),
     ],
 )
 def test_spellings(text, printed):

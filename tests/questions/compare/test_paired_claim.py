@@ -1,0 +1,39 @@
+"""What is said of one paired test."""
+
+import pytest
+
+from calipers import compare
+from calipers.model.fact import Fact
+from calipers.questions.compare.paired_claim import counts_of, outweighed
+from tests.systems import NEW, OLD, records
+
+
+def changed(better, worse, direction="better"):
+    return Fact(about="difference", better=better, worse=worse, queries=9, direction=direction)
+
+
+@pytest.mark.parametrize(
+    ("better", "worse", "text"),
+    [
+        (None, None, "no query changed"),
+        (2, None, "2 of 9 queries better, none worse"),
+        (None, 3, "3 of 9 queries worse, none better"),
+        (2, 2, "2 of 9 queries better, 2 worse"),
+        (1, 2, "2 of 9 queries worse, 1 better"),
+    ],
+)
+def test_the_larger_count_comes_first(better, worse, text):
+    assert counts_of(changed(better, worse)) == text
+
+
+def test_one_query_outweighs_only_where_others_point_the_other_way():
+    for better, worse in ((None, 3), (3, None), (1, 1)):
+        assert outweighed(changed(better, worse)) is None
+    assert outweighed(changed(1, 2)) == "that one decides the mean"
+
+
+def test_a_difference_names_both_systems():
+    comparison = compare({"old": records(OLD), "new": records(NEW)}, metrics="mrr")
+    difference = comparison.difference("new", "mrr")
+    assert (difference.baseline, difference.system) == ("old", "new")
+    assert difference.now - difference.before == pytest.approx(difference.difference)
