@@ -18,8 +18,13 @@ _WEIGHTED = re.compile(r"^(RRF (?P<constant>\d+)|rank sum)(?P<weights>(, \w+ [\d
 
 def untrue_fusion(world: World, answer: Answer) -> Iterator[str]:
     """What a fusion of the first two systems says, and the world does not."""
-    for fact in (fact for one in answer["sentences"] for fact in one["facts"]):
-        yield from _untrue_of_lanes(world, answer, fact)
+    best = answer["best"]["name"]
+    for sentence in answer["sentences"]:
+        for fact in sentence["facts"]:
+            yield from _untrue_of_lanes(world, answer, fact)
+            is_expected = fact.get("text") == "on new queries"
+            if is_expected and best not in (answer["advised"]["name"], *_names(sentence)):
+                yield f"what is expected of {best} is said of another: {sentence['text']}"
     for setting in (answer["default"], answer["advised"], answer["best"]):
         yield from _untrue_setting(world, setting["name"], setting["means"])
 
@@ -51,6 +56,10 @@ def untrue_misses(world: World, system: str, k: int, answer: Answer) -> Iterator
             yield from _differ(sentence["text"], fact["count"], count)
             if "of" in fact:
                 yield from _differ(sentence["text"], fact["of"], of)
+
+
+def _names(sentence: Mapping[str, Any]) -> list[str]:
+    return [fact["text"] for fact in sentence["facts"] if fact["about"] == "name"]
 
 
 def _untrue_of_lanes(world: World, answer: Answer, fact: Fact) -> Iterator[str]:

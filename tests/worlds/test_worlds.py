@@ -112,6 +112,7 @@ def test_one_gain_that_balances_many_losses_is_said() -> None:
     text = said(world, "compare a.jsonl b.jsonl -m recall@20")
     first = "~ recall@20: 20 of 31 queries worse, 1 better; that one makes up for all others."
     assert text.startswith(first)
+    assert text.count("20 of 31 queries worse") == 1
 
 
 def test_k_that_does_not_matter_is_no_advice() -> None:
@@ -303,6 +304,14 @@ def test_a_reference_held_since_the_night_it_became_so(tmp_path: Path) -> None:
     found = calipers.history_trend("search", store=store)
     assert found.document().sentence == (
         "search got worse: recall@10 is 0.750, it was 0.950 since 2 January."
+    )
+
+
+def test_a_large_fall_that_does_not_ring_is_said_before_the_doubt(tmp_path: Path) -> None:
+    store = str(tmp_path / "history.db")
+    nights(store, [0.5, *[0.95] * 10, 0.85])
+    assert calipers.history_trend("search", store=store).checks[0].claim.fact == (
+        "search fell: recall@10 is 0.850, it was 0.950 since 2 January; this may be chance."
     )
 
 

@@ -3,7 +3,7 @@
 from typing import Self
 
 from calipers.frozen import dataclass
-from calipers.model.fact import Fact, Sentence, sentence
+from calipers.model.fact import Fact, Sentence, named, sentence
 from calipers.model.plain import Plain
 from calipers.statistics.winner import WinnerGain
 
@@ -26,11 +26,15 @@ class ExpectedGain(Plain):
         ends = (None, None) if gain.interval is None else gain.interval
         return cls(gain.here, gain.expected, *ends)
 
-    def sentence(self, metric: str) -> Sentence | None:
+    def sentence(self, metric: str, leads: str | None = None) -> Sentence | None:
         """What to expect of the chosen setting in a metric; None without a gain or an interval.
+
+        ``leads`` is the name of that setting, where another one is advised.
 
         >>> ExpectedGain(0.2, 0.1, -0.05, 0.25).sentence("recall@10")
         'On new queries expect about +0.10 in recall@10 (−0.05 to +0.25).'
+        >>> ExpectedGain(0.2, 0.1, -0.05, 0.25).sentence("mrr", leads="RRF 5")
+        'RRF 5 leads here; on new queries expect about +0.10 in mrr (−0.05 to +0.25).'
         """
         if self.low is None or self.high is None or self.here <= 0:
             return None
@@ -43,8 +47,11 @@ class ExpectedGain(Plain):
             high=self.high,
             text="on new queries",
         )
-        return sentence(
-            "On new queries expect about {it.difference:+.2f} in {it.metric} "
-            "({it.low:+.2f} to {it.high:+.2f}).",
-            it=fact,
+        expected = (
+            "n new queries expect about {it.difference:+.2f} in {it.metric} "
+            "({it.low:+.2f} to {it.high:+.2f})."
         )
+        if leads is not None:
+            best = named(leads)
+            return sentence("{best.text} leads here; o" + expected, best=best, it=fact)
+        return sentence("O" + expected, it=fact)

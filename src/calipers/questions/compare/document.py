@@ -221,8 +221,12 @@ def _notes(comparison: Comparison) -> Iterator[Note]:
             change = change_in_words(difference, comparison.facts_of(difference.metric))
             whose = f"{printable(difference.system, LONGEST)}, " if several else ""
             text = joined(f"{whose}{difference.metric}", change, by=": ")
-            # Where one query hides the others, the first line says it all.
-            yield Note("counted" if at or text in first else "doubt", text)
+            following = difference.claim.next if difference.claim else None
+            if not at and text.removesuffix(f" {following}") in first:
+                # Where one query hides the others, the first line says it already.
+                yield from [Note("doubt", following)] if following else []
+            else:
+                yield Note("counted" if at else "doubt", text)
     yield from _latencies(comparison)
     if (detects := _detects(comparison)) is not None:
         yield Note("counted", detects)

@@ -104,7 +104,7 @@ def claim_of(
     ends = names or (("reference", over[0]) if over else ("baseline", "this result"))
     fact = fact_of(difference_of(row, facts, ends, (before, now)), facts, place)
     if over:
-        text = _over_time(fact, over, verdict)
+        text = _over_time(fact, facts, over, verdict)
     elif names:
         text = _between(fact, facts, verdict)
     else:
@@ -113,8 +113,19 @@ def claim_of(
     return Claim(verdict, text, _range(row, fact), following)
 
 
-def _over_time(fact: Fact, over: tuple[str, str], standing: Standing) -> Sentence:
+def _over_time(
+    fact: Fact, facts: MetricFacts, over: tuple[str, str], standing: Standing
+) -> Sentence:
     """How a name that is measured again and again changed since the reference."""
+    if standing == "no clear difference" and is_large(fact, facts):
+        return sentence(
+            "{name.text} {how}: {it.metric} is {it.value}, it was {it.before} {when.text}; "
+            "this may be chance.",
+            name=named(over[0]),
+            how="fell" if (fact.difference or 0.0) < 0 else "rose",
+            it=fact,
+            when=named(over[1]),
+        )
     gained = fact.direction == "better" and fact.sure
     said = {
         "failed": "got worse",

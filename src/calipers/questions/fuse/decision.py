@@ -167,15 +167,18 @@ def decide(
     shown = best or winners[0]
     gain = gains[shown.by]
     advised = trial.advised(best, lane, gain)
-    likely = ExpectedGain.of(gain).sentence(metrics[shown.by].name)
+    expected = ExpectedGain.of(gain)
+    of = metrics[shown.by].name
     if advised is None:
         droppable = lane if lane_in_use is None else None
         standing, fact, use = _keep(settings, metrics, winners, alone, droppable)
-        claim = Claim(standing, fact, likely)
+        leads = settings[shown.setting].name
+        claim = Claim(standing, fact, expected.sentence(of, leads))
     else:
         use = advised.setting
         claim = _use(settings, metrics, advised)
-        claim = replace(claim, range=likely) if advised is best else claim
+        if advised is best:
+            claim = replace(claim, range=expected.sentence(of))
     return FusionDecision(claim, use, shown.setting, shown.by, gain, lane.setting)
 
 
