@@ -91,8 +91,12 @@ def winner_gain(
     sums = complete if clusters is None else _summed(complete, unit, n)
     rows = _order_of_queries(sums, sizes)
     place = np.argsort(rows)
-    sums = sums[rows]
-    del complete
+    if clusters is None:
+        # Out of the table itself, so that there are never two copies.
+        del complete, sums
+        sums = table[np.flatnonzero(whole)[rows]]
+    else:
+        sums = sums[rows]
     sizes = sizes[rows]
     means = sums.sum(axis=0) / sizes.sum()
     winner = int(

@@ -1,12 +1,12 @@
 """The recorded results of one lane, in the order of the queries asked."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import polars as pl
 
+from calipers.frozen import dataclass
 from calipers.model.arrays import Floats, Ints
 from calipers.model.ranking import NotGroupedError, RankedBatch
 from calipers.model.run import RUN_SCHEMA, Run
