@@ -9,6 +9,7 @@ import gc
 import json
 import math
 import random
+import shutil
 import tempfile
 import time
 from collections.abc import Callable
@@ -20,6 +21,8 @@ from typing import Any
 import calipers
 from bench.inputs import records, words
 from bench.measure import Measured, Row, compared
+from calipers.questions.history.settings import HistorySettings
+from calipers.questions.history.site import write_site
 
 MOST = 2.6
 SURE, TIMES = 2.3, 5
@@ -449,6 +452,21 @@ def history(ask: Callable[[Path], object]) -> Make:
     return make
 
 
+def site(n: int, place: Path) -> Work:
+    """The static site of a history, which is written anew each time."""
+    store = place / "history.db"
+    store.write_bytes(_evaluations(n))
+    folder = place / "site"
+
+    def write() -> object:
+        if folder.exists():
+            shutil.rmtree(folder)
+        listed = calipers.history(store=store, last=n)
+        return write_site(listed, folder, HistorySettings(store=store, last=n))
+
+    return write
+
+
 @cache
 def _evaluations(n: int) -> bytes:
     """A history of so many evaluations."""
@@ -521,6 +539,7 @@ CASES: tuple[tuple[str, Make, int], ...] = (
     ),
     ("history alarm, evaluations", history(lambda s: calipers.history_alarm("n", store=s)), 50),
     ("history list, evaluations", history(lambda s: calipers.history(store=s)), 50),
+    ("history --html, evaluations", site, 25),
     ("history show, evaluations", history(lambda s: calipers.history_show("n", store=s)), 50),
 )
 """Name, how to make the work of a size, and the size: of queries, unless the name says."""

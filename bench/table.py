@@ -1,13 +1,16 @@
 """The five figures that speed is held to, each beside its peers and its goal, in one run."""
 
-from collections.abc import Mapping, Sequence
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from bench import peers
-from bench.files import against_peers, evaluated
-from bench.inputs import IDS, mappings, trec_files
-from bench.measure import Measured, Row, compared
+from bench.files import SIZES, against_peers, evaluated
+from bench.inputs import IDS, Files, mappings, trec_files
+from bench.measure import NOTHING, Measured, Row, compared
 from bench.memory import OURS, beside, quickest_call
 from bench.startup import LIBRARIES, QUERIES, bare_libraries, thirty_queries
 
@@ -16,6 +19,8 @@ ALONE = True
 PATIENCE = 120.0
 TURNS = 3
 """In memory each tool takes its turn so often; the quickest counts."""
+LIMIT = 600.0
+"""Seconds after which nothing new is begun: what is left says so in place of a figure."""
 
 
 class Goal(NamedTuple):
@@ -58,27 +63,55 @@ STARTED = Goal(seconds=0.40)
 
 def rows(quick: bool = False) -> list[Row]:
     """Every figure beside its peers; with ``quick`` inputs are small, and goals are left out."""
-    found = [*_in_memory(quick), *_in_files(quick), _started()]
+    begun = time.perf_counter()
+    found: list[Row] = []
+    for name, step in _steps(quick):
+        if time.perf_counter() - begun > LIMIT:
+            note = f"not measured: {LIMIT / 60:.0f} minutes were over"
+            found.append(compared(name, "", NOTHING, note=note))
+            continue
+        # On a busy machine this takes long, and silence looks like a hang.
+        print(f"  {time.perf_counter() - begun:4.0f} s: {name} …", file=sys.stderr, flush=True)
+        found += step()
     return found if not quick else [{**row, "note": ""} for row in found]
 
 
-def _in_memory(quick: bool) -> list[Row]:
-    """A dict of dicts with intervals: usual ids beside every peer, others beside the quickest."""
-    queries, depth = (200, 100) if quick else (1_000, 100)
-    tools = [name for name in peers.present() if name in peers.IMPORTED] or [peers.BY_HAND]
-    size = f"{queries:,} × {depth}"
-    usual = next(iter(IDS))
-    found = []
+def _steps(quick: bool) -> Iterator[tuple[str, Callable[[], list[Row]]]]:
+    """What is measured, each with its name: the quick ones first, peers that have a goal."""
+    yield "calipers eval", lambda: [_started()]
     for ids in IDS:
-        path = mappings(queries, depth, ids=ids)
-        asked = tools if ids == usual else tools[:1]
-        best = _best_in_turn((OURS, *asked), path)
-        name = f"dict of dicts, {ids}, with intervals"
-        found += [
-            IN_MEMORY.get(peer, Goal()).judged(beside(name, size, best[OURS], peer, best[peer]))
-            for peer in asked
-        ]
-    return found
+        yield f"dict of dicts, {ids}", partial(_in_memory, ids, quick)
+    (queries, depth), (many, few) = SIZES[quick]
+    tools = [name for name in IN_FILES if name in peers.present()] or [peers.BY_HAND]
+    usual = trec_files(queries, depth)
+    wide = trec_files(many, few)
+    size = f"{queries:,} × {depth:,}"
+    ours = evaluated(usual)
+    yield "rows not grouped", lambda: [_not_grouped(queries, depth, ours)]
+    for peer in tools:
+        goal = IN_FILES.get(peer, Goal())
+        yield f"TREC files, {peer}", partial(_beside, "TREC files", usual, size, ours, peer, goal)
+    ours_wide = evaluated(wide)
+    size = f"{many:,} × {few}"
+    for peer in tools[:2]:
+        yield (
+            f"many queries, {peer}",
+            partial(_beside, "many queries", wide, size, ours_wide, peer, MANY_QUERIES),
+        )
+
+
+def _in_memory(ids: str, quick: bool) -> list[Row]:
+    """A dict of dicts with intervals beside every peer that has a goal."""
+    queries, depth = (200, 100) if quick else (1_000, 100)
+    tools = [name for name in IN_MEMORY if name in peers.present()] or [peers.BY_HAND]
+    path = mappings(queries, depth, ids=ids)
+    best = _best_in_turn((OURS, *tools), path)
+    name = f"dict of dicts, {ids}, with intervals"
+    size = f"{queries:,} × {depth}"
+    return [
+        IN_MEMORY.get(peer, Goal()).judged(beside(name, size, best[OURS], peer, best[peer]))
+        for peer in tools
+    ]
 
 
 def _best_in_turn(tools: Sequence[str], path: Path) -> dict[str, Measured]:
@@ -92,34 +125,18 @@ def _best_in_turn(tools: Sequence[str], path: Path) -> dict[str, Measured]:
     return best
 
 
-def _in_files(quick: bool) -> list[Row]:
-    """TREC files of two shapes beside the peers, and one whose rows are in no order."""
-    (queries, depth), (many, few) = (
-        ((700, 1_000), (20_000, 20))
-        if quick
-        else (
-            (6_980, 1_000),
-            (200_000, 20),
-        )
-    )
-    tools = [name for name in peers.present() if name in IN_FILES] or [peers.BY_HAND]
-    usual = trec_files(queries, depth)
-    wide = trec_files(many, few)
-    ours = evaluated(usual)
-    size = f"{queries:,} × {depth:,}"
-    found = [
-        IN_FILES.get(row["peer"], Goal()).judged(row)
-        for row in against_peers("TREC files", usual, size, ours, PATIENCE, tools)
-    ]
-    found += [
-        MANY_QUERIES.judged(row)
-        for row in against_peers(
-            "many queries", wide, f"{many:,} × {few}", evaluated(wide), PATIENCE, tools[:2]
-        )
-    ]
+def _beside(name: str, files: Files, size: str, ours: Measured, peer: str, goal: Goal) -> list[Row]:
+    """TREC files beside one peer."""
+    return [goal.judged(row) for row in against_peers(name, files, size, ours, PATIENCE, [peer])]
+
+
+def _not_grouped(queries: int, depth: int, ours: Measured) -> Row:
+    """A file whose rows are in no order beside the same rows in order."""
     mixed = evaluated(trec_files(queries, depth, "ungrouped"))
-    name = "Calipers, rows in order"
-    return [*found, NOT_GROUPED.judged(compared("rows not grouped", size, mixed, name, ours))]
+    size = f"{queries:,} × {depth:,}"
+    return NOT_GROUPED.judged(
+        compared("rows not grouped", size, mixed, "Calipers, rows in order", ours)
+    )
 
 
 def _started() -> Row:
