@@ -203,17 +203,21 @@ class SimilarTexts:
         return _Sketches.of(self.shingled, self._numbers)
 
     def _rarest_of(self, shingled: pl.DataFrame, least: float) -> pl.DataFrame:
-        """The rarest shingles of each text: two similar texts have one of them in common."""
-        position = pl.int_range(pl.len()).over("owner")
-        count = pl.len().over("owner")
-        # Subtract a little so that 0.7 * 10 = 7.000000000000001 does not become 8.
-        needed = (count * least - 1e-9).ceil()
-        return (
+        """The rarest shingles of each text: two similar texts have one of them in common.
+
+        Returns owner, shingle, its position among those of its text, and their count.
+        """
+        ordered = (
             shingled.join(self._sharing, on="shingle", how="left")
             .with_columns(pl.col("sharing").fill_null(0))
             .sort("owner", "sharing", "shingle")
-            .filter(position < count - needed + 1, pl.col("sharing") <= MOST_SHARING)
-            .select("owner", "shingle")
+            .with_columns(
+                position=pl.int_range(pl.len(), dtype=pl.UInt32).over("owner"),
+                count=pl.len().over("owner"),
+            )
+        )
+        return ordered.filter(_enough(least), pl.col("sharing") <= MOST_SHARING).drop(
+            "sharing"
         )
 
     def find(self, others: pl.DataFrame) -> pl.DataFrame:
@@ -242,7 +246,7 @@ class SimilarTexts:
         """
         mine = self._sketches
         # Of the smaller of two similar texts fewer shingles are enough to meet the larger.
-        few = self._rarest_of(self.shingled, 2 * self.least / (1 + self.least))
+        few = self._rarest.filter(_enough(2 * self.least / (1 + self.least)))
         found = []
         for other, owner in _candidates(self._rarest, few):
             size = mine.size[mine.place(owner)]
@@ -278,6 +282,13 @@ class SimilarTexts:
             "similarity": similarity[similar],
         }
         return pl.DataFrame(columns, _PAIRS)
+
+
+def _enough(least: float) -> pl.Expr:
+    """Which of a text's shingles, the rarest first, a text of this similarity must meet."""
+    # Subtract a little so that 0.7 * 10 = 7.000000000000001 does not become 8.
+    needed = (pl.col("count") * least - 1e-9).ceil()
+    return pl.col("position") < pl.col("count") - needed + 1
 
 
 _PAIRS = {"other": pl.Int64(), "owner": pl.Int64(), "similarity": pl.Float64()}
