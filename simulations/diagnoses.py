@@ -13,11 +13,13 @@ import numpy as np
 
 import calipers
 from simulations.rates import Rate
-from simulations.shapes import SEED, Generator
+from simulations.shapes import Generator
 
 Record = dict[str, object]
 Results = list[str]
 SIZES = (12, 30, 120, 400)
+DRAWN_WITH = 551_118
+"""The seed of the figures in the documentation; the rules were not tuned on it."""
 DEPTH = 30
 CORPUS = 9_000
 
@@ -258,39 +260,60 @@ def named(plant: Plant, n: int, rng: Generator, *, good: bool = True) -> str | N
     return calipers.diagnose(made, nothing_in_common="zero").named
 
 
+AT_ONCE = 4
+"""Draws of a planted world that share a generator; three of the slowest, at 400 queries."""
+HEALTHY_AT_ONCE = 20
+
+
 def planted(
     draws: int,
     worlds: dict[str, World] = CERTAIN | LEAKS,
     sizes: tuple[int, ...] = SIZES,
-    seed: int = SEED,
+    seed: int = DRAWN_WITH,
 ) -> Iterator[Rate]:
     """How often the planted fault is named first, in a good order and in a random one."""
     for name, world in worlds.items():
         for good in (True, False) if world.in_random_order else (True,):
             for n in sizes:
-                rng = np.random.default_rng([seed, 55, n, good])
-                hits = sum(
-                    named(world.plant, n, rng, good=good) in world.named for _ in range(draws)
-                )
+                first = [
+                    named(world.plant, n, rng, good=good)
+                    for rng in _generators(seed, (55, n, good), name, draws // AT_ONCE)
+                    for _ in range(AT_ONCE - (n == max(SIZES)))
+                ]
+                hits = sum(cure in world.named for cure in first)
                 lowest = 0.95 if n >= world.from_queries else None
                 order = "" if good else ", random order"
-                yield Rate(f"{name}{order}", n, hits / draws, draws, lowest=lowest)
+                yield Rate(f"{name}{order}", n, hits / len(first), len(first), lowest=lowest)
 
 
-def left_alone(draws: int, sizes: tuple[int, ...] = SIZES, seed: int = SEED) -> Iterator[Rate]:
+def left_alone(
+    draws: int, sizes: tuple[int, ...] = SIZES, seed: int = DRAWN_WITH
+) -> Iterator[Rate]:
     """How often a healthy retriever is advised a certain cure."""
     for good in (True, False):
         for n in sizes:
-            rng = np.random.default_rng([seed, 56, n, good])
-            hits = sum(named(healthy, n, rng, good=good) in CERTAIN_CURES for _ in range(draws))
+            first = [
+                named(healthy, n, rng, good=good)
+                for rng in _generators(seed, (56, n, good), "healthy", draws // HEALTHY_AT_ONCE)
+                for _ in range(HEALTHY_AT_ONCE)
+            ]
+            hits = sum(cure in CERTAIN_CURES for cure in first)
             order = "good order" if good else "random order"
-            yield Rate(f"healthy, {order}", n, hits / draws, draws, highest=0.02)
+            yield Rate(f"healthy, {order}", n, hits / len(first), len(first), highest=0.02)
+
+
+def _generators(
+    seed: int, cell: tuple[int, int, bool], name: str, batches: int
+) -> Iterator[Generator]:
+    """A generator for each batch of a cell, so that a run can be continued."""
+    for batch in range(max(1, batches)):
+        yield np.random.default_rng([seed, *cell, batch, *name.encode()])
 
 
 def main() -> int:
     """Print every rate, and mark what is outside its band."""
     draws = int(sys.argv[1]) if len(sys.argv) > 1 else 40
-    seed = int(sys.argv[2]) if len(sys.argv) > 2 else SEED
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else DRAWN_WITH
     failed = 0
     for rate in chain(planted(draws, seed=seed), left_alone(4 * draws, seed=seed)):
         failed += not rate.inside

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from simulations import (
     detecting,
+    diagnoses,
     differences,
     gates,
     growth,
@@ -136,6 +137,8 @@ RATES: dict[str, tuple[int, Callable[[int], Iterator[Rate]]]] = {
     "growth-error": (20, growth.errors),
     "growth-bias": (20, growth.biases),
     "growth-far": (20, growth.far_off),
+    "diagnoses": (8, diagnoses.planted),
+    "diagnoses-healthy": (40, diagnoses.left_alone),
 }
 """How many draws each section takes, and what simulates it."""
 
@@ -178,6 +181,8 @@ growth | A corpus that grows: intervals | ≥ 0.89 | the interval that `grow` pr
 growth-error | A corpus that grows: error | ≤ 0.04 up to 4×, ≤ 0.05 at 10× | root mean square, recall at k = 5, 10, 20
 growth-bias | A corpus that grows: bias | ≤ 0.02 | the mean error of what is printed
 growth-far | A corpus that grows: far off | ≤ 0.02 | printed values that are off by more than 0.08
+diagnoses | Diagnoses: planted faults | ≥ 0.95 from 30 queries on; a hub, a slice from 120 | a planted fault is named first, 25 worlds, 11 of them also in random order
+diagnoses-healthy | Diagnoses: healthy retrievers | ≤ 0.02 | a certain cure is advised where nothing is wrong
 """  # noqa: E501 - a table
 """Section, title, band and text; without a band nothing is promised, and it is measured only."""
 

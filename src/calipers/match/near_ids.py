@@ -652,6 +652,9 @@ def spelled(ids: pl.Series, how: IdMap) -> pl.Series:
     rest = name
     for prefix, applies in reversed(list(zip(how.prefixes, begins, strict=True))):
         rest = pl.when(applies).then(name.str.strip_prefix(prefix)).otherwise(rest)
+    if not how.rules:
+        # A prefix is the same text whatever letters there are.
+        return frame.select(rest.alias(ids.name)).to_series()
     frame = frame.with_columns(special=special, key=rest)
     for rule in how.rules:
         if rule in _ASCII:

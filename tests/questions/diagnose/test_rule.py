@@ -13,7 +13,7 @@ from calipers import diagnose, evaluate
 from calipers.errors import InvalidInput
 from calipers.questions.diagnose.document import leak_line
 from calipers.questions.diagnose.result import Leak
-from simulations.diagnoses import CERTAIN, CERTAIN_CURES, LEAKS, healthy
+from simulations.diagnoses import CERTAIN, CERTAIN_CURES, LEAKS, healthy, record
 from simulations.diagnoses import records as world
 from tests.command import calipers_command
 from tests.systems import records
@@ -280,3 +280,36 @@ def test_the_document_is_the_same_in_every_face(tmp_path):
     assert asked["sentence"] == diagnosis.sentence
     assert asked["cures"][0]["option"] == "--map-ids prefix=idx2:"
     assert sum(leak["share"] for leak in asked["leak"]) == pytest.approx(1.0)
+
+
+def test_two_lists_one_behind_the_other_are_not_called_reversed():
+    def other_first(rng, asked):
+        others = [f"z{number}" for number in rng.integers(9_000, size=10)]
+        return record(asked, [*others, *asked.results[:10]])
+
+    made: list[Any] = world(other_first, 40, np.random.default_rng(3))
+    diagnosis = diagnose(made)
+    assert diagnosis.named == "reverse"
+    recall = diagnosis.cures[0].values[0]
+    assert diagnosis.sentence == (
+        "The best results stand last: with the last 10 first, recall@10 is "
+        f"{recall.after:.3f}, not {recall.before:.3f}."
+    )
+    assert "another index" in diagnosis.next
+    turned = [{**row, "retrieved": row["retrieved"][10:] + row["retrieved"][:10]} for row in made]
+    assert evaluate(turned, metrics="recall@10")["recall@10"].mean == recall.after
+
+
+def test_the_next_step_is_that_of_the_first_line(tmp_path):
+    """Reversed and with a prefix: the option for the ids alone would not give the number."""
+    made: list[Any] = world(CERTAIN["prefix"].plant, 40, np.random.default_rng(4))
+    made = [{**row, "retrieved": row["retrieved"][::-1]} for row in made]
+    diagnosis = diagnose(made)
+    assert [cure.name for cure in diagnosis.cures[:2]] == ["reverse", "ids"]
+    assert diagnosis.next.startswith("Sort the other way round")
+    path = tmp_path / "evals.jsonl"
+    path.write_text("\n".join(map(json.dumps, made)), encoding="utf-8")
+    printed = calipers_command("diagnose", path, columns=80).out
+    assert "--map-ids prefix=idx2:" in printed
+    assert "\N{HORIZONTAL ELLIPSIS}" not in printed
+    assert "called nearly so" not in printed

@@ -136,7 +136,7 @@ def reverse(seen: Seen) -> Iterator[Trial]:
         "would be",
         values,
         "The lists are in reverse order: turned round,",
-        "sort the other way round",
+        "sort the other way",
         beyond_chance=values - seen.in_random_order,
         after=partial(seen.moved, place),
     )

@@ -39,8 +39,8 @@ def document(diagnosis: Diagnosis) -> Document:
     if diagnosis.gap:
         blocks.append(Lines([diagnosis.gap], prose=True))
     blocks.append(_tried(diagnosis.tried))
-    # What the first line says of ids is not said twice.
-    by_ids = diagnosis.named == "ids"
+    # What the table says of ids is not said twice.
+    by_ids = any(cure.name == "ids" for cure in diagnosis.cures)
     notes = [
         Note("input", line)
         for line in Recorded(diagnosis.settings).notes

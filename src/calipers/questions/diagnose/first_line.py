@@ -48,6 +48,10 @@ _TO_DO = {
     "hub": "See why it is near to everything: boilerplate, an empty or a very long chunk.",
 }
 """What to do about a certain cure that no option applies."""
+_OTHERS_FIRST = (
+    "See where the first results come from, such as another index or a fallback."
+)
+"""What to do where the best results stand last, in a good order."""
 
 
 def _promised(value: CuredValue, queries: int) -> Sentence:
@@ -116,18 +120,32 @@ def first_line(
     if advised:
         best = advised[0]
         value = best.leading
-        sentence = joined(
-            best.trial.says, _promised(value, int(seen.measured_queries.sum()))
-        )
-        options = [tested.cure.option for tested in advised if tested.cure.option]
-        # A later --map-ids holds the earlier one.
-        command = f"Try it: `calipers eval {options[0]}`" if options else ""
+        promised = _promised(value, int(seen.measured_queries.sum()))
+        if _last_are_best(seen, advised):
+            says = Sentence(
+                f"The best results stand last: with the last {seen.k} first,", [_k(seen)]
+            )
+            return First(joined(says, promised), best.cure.name, _OTHERS_FIRST)
+        sentence = joined(best.trial.says, promised)
+        # The option of a second cure alone would not give the number of the first line.
+        option = best.cure.option
+        command = f"Try it: `calipers eval {option}`" if option else ""
         return First(sentence, best.cure.name, command or _TO_DO[best.cure.name])
     missing = np.where(seen.measured_queries, 1.0 - seen.values[:, 0], 0.0)
     for group in groups:
         if missing[group.which].sum() > 0.5 * missing.sum() and missing.sum():
             return First(group.says, group.name, group.next)
     return _leaking(seen, study, leaks, shown)
+
+
+def _last_are_best(seen: Seen, advised: list[Tested]) -> bool:
+    """Whether the end of each list is in a good order: turned round, its first k are wrong.
+
+    Then the lists are not in reverse order. The recall is the same with the last k first.
+    """
+    names = [outcome.cure.name for outcome in advised]
+    by_recall = advised[0].leading.metric == str(seen.metrics[0])
+    return by_recall and names == ["reverse", "reverse_first"]
 
 
 def _leaking(

@@ -8,7 +8,7 @@ import polars as pl
 
 from calipers.frozen import dataclass
 from calipers.match.tokens import count_tokens
-from calipers.model.arrays import Bools, Floats, Hashes, Ints
+from calipers.model.arrays import Bools, Floats, Hashes, Ints, as_series
 from calipers.model.matched import Matches
 from calipers.questions.shown_results import Context
 
@@ -72,7 +72,14 @@ class Lists:
         frame = block.frame
         own = np.arange(frame.height)
         named = [name for name in ("document", "item", "text") if name in frame.columns]
-        name = frame.select(pl.coalesce(*named)).to_series()
+        first = as_series(np.flatnonzero(block.rank == 1))
+        # A column alone is no new column; texts are hashed once.
+        name = (
+            frame[named[0]]
+            if len(named) == 1
+            else frame.select(pl.coalesce(*named)).to_series()
+        )
+        hashes = name.hash()
         score = None
         if "score" in frame.columns and frame["score"].null_count() < frame.height:
             score = frame["score"].cast(pl.Float64).fill_null(np.nan).to_numpy()
@@ -82,9 +89,9 @@ class Lists:
             own,
             block.same_id,
             block.same_text,
-            name.hash().to_numpy(),
+            hashes.to_numpy(),
             score,
-            pl.DataFrame({"hash": name.hash(), "name": name}).filter(block.rank == 1),
+            pl.DataFrame({"hash": hashes.gather(first), "name": name.gather(first)}),
             next((counts for _, counts in count_tokens(frame)), None),
             0,
         )

@@ -89,11 +89,32 @@ class _Block:
     """By column, what is called like a target once mapped: old, new; each once."""
 
 
+@dataclass(frozen=True, eq=False)
+class _Names:
+    """What targets are called."""
+
+    names: pl.Series
+    keys: Keys
+
+    @classmethod
+    def of(cls, column: pl.Series) -> "_Names":
+        """The names in a column."""
+        names = column.drop_nulls().unique()
+        return cls(names, Keys.of(names.hash().to_numpy()))
+
+    def pairs(self, old: pl.Series, new: pl.Series) -> pl.DataFrame:
+        """The names that become one of these: old and new, each pair once."""
+        few = as_series(np.unique(self.keys.equal_to(new.hash().to_numpy())[1]))
+        names = pl.DataFrame({"old": old.gather(few), "new": new.gather(few)})
+        names = names.filter(names["new"].is_in(self.names.implode()))
+        return names.unique(maintain_order=True)
+
+
 def _renamed(
     pair: Matched, recorded: Lists, targets: pl.DataFrame, how: IdMap, option: str
 ) -> MappedIds:
     """The pair with its results renamed; an error where two of them become one target."""
-    ours = {column: targets[column].drop_nulls().implode() for column in _COLUMNS}
+    ours = {column: _Names.of(targets[column]) for column in _COLUMNS}
 
     def renamed(block: Context) -> _Block:
         names = {
@@ -102,7 +123,7 @@ def _renamed(
             if column in block.frame.columns
         }
         there = {
-            column: _pairs_among(block.frame[column], names[column], ours[column])
+            column: ours[column].pairs(block.frame[column], names[column])
             for column in names
         }
         changed = replace(
@@ -140,13 +161,6 @@ def _renamed(
         asked=replace(pair.asked, map_ids=option),
     )
     return MappedIds(mapped, matches, lists)
-
-
-def _pairs_among(old: pl.Series, new: pl.Series, ours: pl.Series) -> pl.DataFrame:
-    """The names that become one of ours: old and new, each pair once."""
-    few = new.is_in(ours).fill_null(False)
-    names = pl.DataFrame({"old": old.filter(few), "new": new.filter(few)})
-    return names.unique(maintain_order=True)
 
 
 def _check_unmistakable(parts: list[pl.DataFrame], how: IdMap) -> None:

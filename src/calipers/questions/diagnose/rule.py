@@ -225,6 +225,11 @@ def _group_trial(tester: Tester, seen: Seen, group: Group) -> list[Tested]:
     return tester.tried(seen, list(trial), tested=False)
 
 
+def _then(cure: TriedCure) -> str:
+    """The title of a second cure; the option beside it says how ids are written."""
+    return "then the ids" if cure.name == "ids" else f"then {cure.title}"
+
+
 def _that_matter(
     tester: Tester,
     advised: list[Tested],
@@ -239,7 +244,7 @@ def _that_matter(
         rows.append(
             replace(
                 outcome.cure,
-                title=f"then {outcome.cure.title}",
+                title=_then(outcome.cure),
                 values=values,
                 after=before.cure.name,
                 option=outcome.cure.option,
