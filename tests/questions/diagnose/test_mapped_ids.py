@@ -17,7 +17,7 @@ OPTIONS = ("prefix=idx:", "case", "extension", "prefix=idx:,case", "basename,ext
 def records(rng: np.random.Generator) -> list[dict[str, object]]:
     """Few ids in several spellings, so that some meet, some twice, and some are mistaken."""
     every = ("{}", "{}", "idx:{}", "{}.md", "idx:{}.md", "a/{}", "b/{}")
-    ways = every[: int(rng.integers(3, len(ways) + 1))]
+    ways = every[: int(rng.integers(3, len(every) + 1))]
 
     def spelling() -> str:
         name = f"{'cC'[int(rng.random() < 0.2)]}{rng.integers(40)}"
