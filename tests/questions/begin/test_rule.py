@@ -10,6 +10,7 @@ import pytest
 
 import calipers
 from calipers.errors import InvalidInput, WriteFailed
+from calipers.questions.begin import rule
 from tests.command import calipers_command
 
 TOPICS = "retries timeouts uploads redirects cookies headers proxies caching logging streams"
@@ -285,3 +286,19 @@ def test_every_number_of_the_first_screen_is_a_fact(tmp_path):
         found.audit["near_identical"],
         found.audit["ambiguous"],
     ]
+
+
+def test_a_target_that_pages_share_is_dropped_without_a_search_of_all_text(tmp_path, monkeypatch):
+    """In a folder of many copies each search of all the text took milliseconds, for thousands."""
+    shared = "Each call is checked by the server of it before anything of it is answered."
+    docs = write_docs(tmp_path / "docs", 2)
+    for number, word in enumerate(TOPICS.split()):
+        page = f"# Restart the gateway for {word} at night\n\n{shared}\n"
+        (docs / f"copy{number}.md").write_text(page)
+    searched = []
+    once = rule._stands_once
+    monkeypatch.setattr(rule, "_stands_once", lambda *a: searched.append(a[0]) or once(*a))
+    found = calipers.first_questions(docs, questions=40)
+    dropped = {left.reason: left.count for left in found.dropped}
+    assert dropped["the target stands in several places"] == len(TOPICS.split())
+    assert not any("anything of it" in quote for quote in searched)

@@ -189,6 +189,7 @@ def _drawn(
     # turns.
     turns = chain.from_iterable(zip_longest(*ordered))
     drawn: dict[str, Candidate] = {}
+    copied = _copied_quotes(made.values())
     for candidate in turns:
         if candidate is None:
             continue
@@ -196,7 +197,7 @@ def _drawn(
             dropped["fit, and not drawn"] += 1
         elif candidate.question.lower() in drawn:
             dropped[TWICE] += 1
-        elif not all(
+        elif not copied.isdisjoint(candidate.quotes) or not all(
             _stands_once(normalise(quote), everything) for quote in candidate.quotes
         ):
             dropped["the target stands in several places"] += 1
@@ -211,6 +212,21 @@ def _drawn(
             candidate.line,
         ),
     )
+
+
+def _copied_quotes(made: Iterable[Iterable[Candidate]]) -> set[str]:
+    """The quotes that candidates of two documents share.
+
+    To search all the text for each of them takes minutes where a folder holds many copies.
+    """
+    first: dict[str, str] = {}
+    copied = set()
+    for candidate in chain.from_iterable(made):
+        place_of_quote = candidate.target or candidate.document
+        for quote in candidate.quotes:
+            if first.setdefault(quote, place_of_quote) != place_of_quote:
+                copied.add(quote)
+    return copied
 
 
 def _stands_once(quote: str, everything: str) -> bool:
