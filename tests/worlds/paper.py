@@ -109,7 +109,7 @@ def fused(world: World, name: str) -> dict[str, Ranking] | None:
     weights = dict.fromkeys(LANES, 0.5)
     constant = None
     if weighted is not None:
-        constant = weighted["constant"] and int(weighted["constant"])
+        constant = int(weighted["constant"]) if weighted["constant"] else None
         named = re.findall(r", (\w+) ([\d.]+)", weighted["weights"])
         weights.update({lane: float(weight) for lane, weight in named})
     lists: dict[str, Ranking] = {}
@@ -129,7 +129,7 @@ def _in_order(
     deepest = max(len(results) for results in lanes.values())
     listed = [lanes[lane][at : at + 1] for at in range(deepest) for lane in LANES]
     candidates = [*dict.fromkeys(item for some in listed for item in some)]
-    scores = []
+    scores: list[float] = []
     for item in candidates:
         ranks = {lane: lanes[lane].index(item) + 1 for lane in LANES if item in lanes[lane]}
         if name == "interleaving":
