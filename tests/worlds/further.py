@@ -138,18 +138,14 @@ def wrong_with_report(world: World) -> Iterator[str]:
         if abs(world.mean("a", metric) - float(value)) > 0.000_501:
             yield f"the report says {metric} {value}, and it is {world.mean('a', metric)}"
     answers = [json.loads(done.out)]
-    for line in ("sweep", "diagnose"):
-        other = typed(f"{line} {file} --json")
+    # A page looks as deep as its evaluation, the command as deep as the lists.
+    for line in (f"sweep {file}", f"diagnose {file} -k 10"):
+        other = typed(f"{line} --json")
         answers += [json.loads(other.out)] if not other.code else []
     for answer in answers:
         first = plain(answer["sentences"][0]["text"])
-        # A page looks as deep as its evaluation, a command as deep as the lists.
-        if _at_any_depth(first) not in _at_any_depth(shown):
+        if first not in shown:
             yield f"the report does not say: {first}"
-
-
-def _at_any_depth(text: str) -> str:
-    return re.sub(r"@\d+", "@k", text)
 
 
 def _page(visitor: Visitor, address: str) -> Iterator[str]:
