@@ -5,6 +5,7 @@ import random
 import polars as pl
 import pytest
 
+import calipers
 from calipers.match.tally import QueryPlaces
 
 
@@ -27,3 +28,15 @@ def test_places_in_their_order_and_in_any_other():
     asked = (["a", "b"], ["d", "x"], ["c"], ["d"], ["a"])
     found = [places.following(pl.Series("query", some)).tolist() for some in asked]
     assert found == [[0, 1], [3, -1], [2], [3], [0]]
+
+
+def test_queries_that_fail_are_counted_and_named_with_their_error():
+    records = [
+        {"id": "q1", "query": "Who?", "retrieved": ["a"], "ground_truth": ["a"], "error": "late"},
+        {"query": "q2", "retrieved": [], "ground_truth": ["b"], "error": "gone"},
+        {"query": "q3", "retrieved": ["c", "x", "c"], "ground_truth": ["c"]},
+    ]
+    audit = calipers.evaluate(records, metrics="mrr").audit
+    assert audit.error_examples == ("q1: Who? (late)", "q2 (gone)")
+    assert (audit.errors, audit.unknown, audit.duplicates) == (2, 0, 1)
+    assert calipers.evaluate(records, metrics="mrr").of("mrr").tolist() == [0.0, 0.0, 1.0]

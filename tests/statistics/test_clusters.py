@@ -9,7 +9,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput
-from calipers.statistics.clusters import as_shares, as_units, cluster_sizes, exact_sum
+from calipers.statistics.clusters import (
+    as_shares,
+    as_units,
+    cluster_sizes,
+    effective_queries,
+    exact_sum,
+)
 from calipers.statistics.score_interval import score_ends
 
 VALUES = st.lists(st.floats(-1, 1), min_size=2, max_size=40)
@@ -113,3 +119,10 @@ def test_a_weighted_unit_stands_on_the_side_of_its_value():
     assert units.mean == 0.5
     assert units.values.tolist() == pytest.approx([1.25, 0.125, 0.125])
     assert float(np.mean(units.values)) == pytest.approx(units.mean)
+
+
+@given(st.lists(st.floats(0.1, 9.0), min_size=1, max_size=9))
+def test_unequal_weights_tell_less_than_as_many_queries(weights):
+    effective = effective_queries(np.array(weights))
+    assert effective == pytest.approx(sum(weights) ** 2 / sum(w * w for w in weights))
+    assert 1.0 - 1e-9 <= effective <= len(weights) + 1e-9

@@ -1,5 +1,7 @@
 """New minus old from few labelled queries: exact at the end, honest on the way."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from calipers.statistics.switching import (
     draw_order,
     level_of,
     looks_of,
+    many_lost,
     switch_totals,
     verdict_of,
 )
@@ -73,3 +76,34 @@ def test_looks_share_the_error():
 def test_verdicts():
     assert verdict_of(0.0, 0.0, 0.2) == "safe"
     assert verdict_of(-0.1, -0.01, 0.2) == "small loss"
+    # What is allowed may be lost, and no more.
+    assert verdict_of(-0.2, 0.1, 0.2) == "safe"
+    assert verdict_of(-0.2, -0.1, 0.2) == "small loss"
+    assert verdict_of(-0.21, -0.1, 0.2) == "loss"
+    assert verdict_of(-0.21, 0.0, 0.2) == "open"
+
+
+@pytest.mark.parametrize("lost", range(0, 15, 2))
+def test_many_lost_is_a_sign_test(lost):
+    for won in range(lost + 3):
+        differences = np.array([-1.0] * lost + [0.5] * won + [0.0])
+        n = lost + won
+        tail = sum(math.comb(n, wins) for wins in range(won + 1)) / 2**n
+        assert many_lost(differences) == (lost > won and tail < 0.01), won
+
+
+def test_the_estimate_is_that_of_a_loop():
+    """Of six queries four are labelled, drawn by size; each says how much the rest will change."""
+    differences = [1.0, -1.0, 0.5, 2.0]
+    sizes = [3.0, 2.0, 1.0, 4.0, 2.0, 3.0]
+    whole = sum(sizes)
+    guesses, weights = [], []
+    for at, difference in enumerate(differences):
+        left = sum(sizes[at:])
+        guesses.append(sum(differences[:at]) + left * difference / sizes[at])
+        weights.append((whole / left) ** 2)
+    total = sum(weights) + 2.0
+    estimate = sum(guess * weight for guess, weight in zip(guesses, weights, strict=True)) / total
+    low, middle, high = totals(np.array(differences), np.array(sizes), 0.3)
+    assert middle == pytest.approx(estimate)
+    assert low <= middle <= high

@@ -14,6 +14,7 @@ def test_a_retriever_that_fails_is_named_in_the_first_claim():
     claims = gate(records, require=["mrr >= 0.9", "recall@1 >= 0.1"]).claims
     assert [claim.fact.count(failing) for claim in claims] == [1, 1, 0]
     assert ["mrr" in claim.fact for claim in claims] == [True, False, False]
+    assert [claim.standing for claim in claims][::2] == ["failed", "passed"]
     # Where it stands first anyway, it is not said twice.
     claims = gate(records, require=["mrr >= 0.1", "recall@1 >= 0.1"]).claims
     assert [claim.fact.count(failing) for claim in claims] == [1, 0, 0]

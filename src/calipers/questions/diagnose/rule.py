@@ -37,18 +37,16 @@ from calipers.questions.diagnose.first_line import (
 from calipers.questions.diagnose.groups import Group, groups
 from calipers.questions.diagnose.lists import Lists
 from calipers.questions.diagnose.result import (
-    CuredValue,
     Diagnosis,
     Leak,
     TriedCure,
 )
-from calipers.questions.diagnose.testing import LEAST, Tested, Tester
+from calipers.questions.diagnose.testing import LEAST, Tested, Tester, cured_value
 from calipers.questions.misses.result import REASONS
 from calipers.questions.misses.rule import CorpusSource, StageSource, Study, study_misses
 from calipers.questions.shown_results import Context
 from calipers.questions.sweep.result import RecallAdvice
 from calipers.questions.sweep.rule import advise_recall, usual_cutoffs
-from calipers.statistics.clusters import exact_mean
 
 METRICS = ("recall", "precision", "ndcg", "mrr", "hit_rate", "judged")
 DECIDING = ("recall", "ndcg")
@@ -182,20 +180,7 @@ def _other_k(seen: Seen, advice: RecallAdvice | None) -> list[TriedCure]:
     values = compute(seen.matches, metrics, seen.pair.policy)
     cured = []
     for at, metric in enumerate(metrics):
-        before = seen.values[:, at]
-        after = values[:, at]
-        known = ~np.isnan(before) & ~np.isnan(after)
-        cured.append(
-            CuredValue(
-                str(metric),
-                exact_mean(before[known]),
-                exact_mean(after[known]),
-                int((after[known] > before[known]).sum()),
-                int((after[known] < before[known]).sum()),
-                None,
-                None,
-            )
-        )
+        cured.append(cured_value(metric, seen.values[:, at], values[:, at]))
     now = seen.lists.tokens_at(seen.k)
     then = seen.lists.tokens_at(k)
     more = None if now is None or then is None else then - now

@@ -1,11 +1,13 @@
 """Cures, tested together by the one paired rule."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
 from calipers.frozen import dataclass
+from calipers.measures import Metric
 from calipers.model.arrays import Floats
 from calipers.model.scores import Scores
 from calipers.model.slicing import clusters_in
@@ -21,6 +23,22 @@ LEAST = 0.03
 STRICT = 5
 """A new order must be better than a random one at this part of the level: lists in a random order
 are reversed by chance too often at the whole of it (2 of 75 draws of 30 queries)."""
+
+
+def cured_value(metric: Metric, before: Floats, after: Floats) -> CuredValue:
+    """One metric before and after a cure, over the queries that have both; not tested."""
+    known = ~np.isnan(before) & ~np.isnan(after)
+    old = before[known]
+    new = after[known]
+    return CuredValue(
+        str(metric),
+        before=exact_mean(old),
+        after=exact_mean(new),
+        better=int((new > old).sum()),
+        worse=int((new < old).sum()),
+        p=None,
+        standing=None,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,27 +126,16 @@ class Tester:
         significant: list[bool] = []
         n = len(seen.metrics)
         for at, metric in enumerate(seen.metrics):
-            before = seen.values[:, at]
-            after = trial.values[:, at]
-            known = ~np.isnan(before) & ~np.isnan(after)
             row = rows[at] if rows else None
             sure = bool(rows) and rows[at].standing == rows[n + at].standing == "better"
             if sure and trial.beyond_chance is not None:
                 sure = (rows[n + at].adjusted or 0.0) <= self.alpha / STRICT
             standing = None if row is None else row.standing
-            values.append(
-                CuredValue(
-                    str(metric),
-                    exact_mean(before[known]),
-                    exact_mean(after[known]),
-                    int((after[known] > before[known]).sum()),
-                    int((after[known] < before[known]).sum()),
-                    None if row is None else row.adjusted,
-                    "no clear difference"
-                    if standing == "better" and not sure
-                    else standing,
-                )
-            )
+            if standing == "better" and not sure:
+                standing = "no clear difference"
+            value = cured_value(metric, seen.values[:, at], trial.values[:, at])
+            adjusted = None if row is None else row.adjusted
+            values.append(replace(value, p=adjusted, standing=standing))
             significant.append(sure)
         cure = TriedCure(
             trial.name,
