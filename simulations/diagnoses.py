@@ -315,7 +315,7 @@ def main() -> int:
     draws = int(sys.argv[1]) if len(sys.argv) > 1 else 40
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else DRAWN_WITH
     failed = 0
-    for rate in chain(planted(draws, seed=seed), left_alone(4 * draws, seed=seed)):
+    for rate in chain(planted(draws, seed=seed), left_alone(5 * draws, seed=seed)):
         failed += not rate.inside
         mark = "" if rate.inside else "  outside"
         sys.stdout.write(f"{rate.shape:32} {rate.n:>4}  {rate.value:.3f}{mark}\n")
