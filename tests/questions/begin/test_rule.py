@@ -297,7 +297,12 @@ def test_a_target_that_pages_share_is_dropped_without_a_search_of_all_text(tmp_p
         (docs / f"copy{number}.md").write_text(page)
     searched = []
     once = rule._stands_once
-    monkeypatch.setattr(rule, "_stands_once", lambda *a: searched.append(a[0]) or once(*a))
+
+    def noted(quote, everything):
+        searched.append(quote)
+        return once(quote, everything)
+
+    monkeypatch.setattr(rule, "_stands_once", noted)
     found = calipers.first_questions(docs, questions=40)
     dropped = {left.reason: left.count for left in found.dropped}
     assert dropped["the target stands in several places"] == len(TOPICS.split())
