@@ -23,8 +23,10 @@ from calipers.errors import (
     UnknownArgument,
     as_sentence,
     check_number,
+    is_command_line,
 )
 from calipers.frozen import dataclass
+from calipers.keywords import in_python
 from calipers.words import did_you_mean
 
 ASKING = "Asking"
@@ -189,7 +191,10 @@ def takes_keywords(function: F) -> F:
         in_order = (*(value for _, value in placed), *args[len(placed) :])
         try:
             return function(*in_order, **named)
-        except CalipersError:
+        except CalipersError as error:
+            if not is_command_line():
+                # What to do is said with keywords, whoever wrote the sentence.
+                error.args = (in_python(str(error), "="),)
             raise
         except BaseException as error:
             sentence = as_sentence(error)  # also of a panic of the table library

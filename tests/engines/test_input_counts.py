@@ -180,3 +180,12 @@ def test_unknown_queries_without_results_are_counted_and_named_once() -> None:
     )
     assert scores.audit.unknown == 3
     assert sorted(scores.audit.unknown_examples) == ["s1", "s2", "s3"]
+
+
+def test_a_forbidden_result_was_judged() -> None:
+    retrieved = ["old", "a", "x", "old2"]
+    record: dict[str, Any] = {"query": "q", "retrieved": retrieved, "ground_truth": ["a"]}
+    assert calipers.evaluate([record], metrics="recall@4").audit.unjudged == 3
+    record["forbidden"] = ["old", "old2"]
+    assert calipers.evaluate([record], metrics="recall@4").audit.unjudged == 1
+    assert calipers.evaluate([record], metrics="recall@2").audit.unjudged == 0

@@ -4,6 +4,7 @@ from itertools import combinations
 import pytest
 
 import calipers.io.formats as forms
+from calipers import evaluate
 from calipers.errors import InvalidInput
 from calipers.io.format import RowFormat
 from calipers.io.formats.ours import OURS_ALONE
@@ -93,3 +94,28 @@ def test_a_form_needs_no_more_than_its_module(monkeypatch, tmp_path):
         assert [form.fallback for form in built_in()][-3:] == [1, 2, 3]
     finally:
         built_in.cache_clear()
+
+
+def test_squad_is_named_and_its_line_reads(tmp_path):
+    rows = [
+        {
+            "id": "1",
+            "question": "Where?",
+            "context": "It is in France.",
+            "answers": {"text": ["a"]},
+        },
+        {"id": "2", "question": "When?", "context": "It was in 1066.", "answers": {}},
+    ]
+    path = tmp_path / "squad.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    run = {"1": ["It is in France. And more."], "2": ["x y"]}
+    results = [{"query": q, "retrieved": [{"text": t} for t in v]} for q, v in run.items()]
+    with pytest.raises(InvalidInput, match=r"is SQuAD.*columns=\{") as caught:
+        evaluate(ground_truth=path, run=results)
+    assert '{"quote": "context", "ignore": "answers"}' in str(caught.value).replace("[", "")
+    said = {"quote": "context", "ignore": "answers"}
+    assert evaluate(ground_truth=path, run=results, columns=said)["mrr"].mean == 0.5
+    nested = {"version": "2", "data": [{"title": "N", "paragraphs": [{"qas": []}]}]}
+    (tmp_path / "squad.json").write_text(json.dumps(nested))
+    with pytest.raises(InvalidInput, match="SQuAD as it is published"):
+        evaluate(ground_truth=tmp_path / "squad.json", run=results)

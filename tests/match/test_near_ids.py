@@ -128,7 +128,7 @@ def test_texts_beside_ids_do_not_lead_in_a_circle() -> None:
             "ground_truth": ["x.pdf"],
         }
     ]
-    with pytest.raises(InvalidInput, match="--map-ids prefix=/data/"):
+    with pytest.raises(InvalidInput, match='map_ids="prefix=/data/"'):
         calipers.evaluate(rows, metrics="recall@1")
     assert calipers.evaluate(rows, metrics="recall@1", map_ids="prefix=/data/")["recall@1"].mean
 

@@ -3,6 +3,7 @@
 Where nothing at all is in common it is an error, for ids, spans and quotes alike.
 """
 
+import re
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calipers
-from calipers.errors import NoCommonIds
+from calipers.errors import NoCommonIds, command_line
 from calipers.match.notes import likely_rule
 
 ALIKE = {
@@ -139,15 +140,15 @@ CASES: dict[str, tuple[dict[str, Any], Any, tuple[str, ...]]] = {
     "extension": (
         span("a.md"),
         span("a"),
-        ("no document in common", "'a.md'", "'a'", "extension", "--map-ids extension"),
+        ("no document in common", "'a.md'", "'a'", "extension", 'map_ids="extension"'),
     ),
-    "case": (span("A"), span("a"), ("no document in common", "--map-ids case")),
-    "prefix": (span("docs/a"), span("a"), ("prefix 'docs/'", "--map-ids prefix=docs/")),
+    "case": (span("A"), span("a"), ("no document in common", 'map_ids="case"')),
+    "prefix": (span("docs/a"), span("a"), ("prefix 'docs/'", 'map_ids="prefix=docs/"')),
     "number": (span("17"), span("a"), ("all numbers",)),
     "ids taken as quotes": (
         {"id": "a#6", "text": "a lock"},
         "chunk-a#6",
-        ("'a#6'", "'chunk-a#6'", "--map-ids prefix=chunk-"),
+        ("'a#6'", "'chunk-a#6'", 'map_ids="prefix=chunk-"'),
     ),
     "quotes": (
         {"text": "Nothing of it."},
@@ -168,6 +169,11 @@ def test_the_error_shows_both_sides_and_the_likely_rule_unless_zero_is_wanted(na
     with pytest.raises(NoCommonIds) as caught:
         calipers.evaluate(records(result, target), metrics="recall@1")
     assert all(word in str(caught.value) for word in words), str(caught.value)
+    assert "--" not in str(caught.value)  # Python has keywords
+    with command_line(), pytest.raises(NoCommonIds) as caught:
+        calipers.evaluate(records(result, target), metrics="recall@1")
+    typed = [re.sub(r'map_ids="(.*)"', r"--map-ids \1", word) for word in words]
+    assert all(word in str(caught.value) for word in typed), str(caught.value)
     scores = calipers.evaluate(records(result, target), metrics="mrr", nothing_in_common="zero")
     assert (scores["mrr"].mean, scores.policy.nothing_in_common) == (0, "zero")
 
@@ -243,7 +249,7 @@ def test_a_map_that_is_proposed_can_be_carried_out():
 
 def test_what_is_said_of_ids_already_stays_in_the_next_map():
     truth = {"q": ["a.md", "b.md"]}
-    with pytest.raises(NoCommonIds, match=r"--map-ids prefix=docs/,case, or"):
+    with pytest.raises(NoCommonIds, match=r'map_ids="prefix=docs/,case", or'):
         calipers.evaluate(ground_truth=truth, run={"q": ["docs/A.md"]}, map_ids="prefix=docs/")
     run = {"q": ["docs/A.md"]}
     both = "prefix=docs/,case"

@@ -171,8 +171,24 @@ def audit_counts(
         depth=depth,
         shown=int(shown.sum()),
         # A copy of a judged item is judged, although it does not count.
-        unjudged=int(shown.sum()) - int(judged.sum()) - int(copies.sum()),
+        unjudged=int(shown.sum())
+        - int(judged.sum())
+        - int(copies.sum())
+        - _forbidden_results(matches, depth),
     )
+
+
+def _forbidden_results(matches: Matches, depth: int | None) -> int:
+    """How many results are forbidden, and so were judged, and hold no target."""
+    leaked = matches.leaked
+    if leaked is None:
+        return 0
+    within = leaked.rank >= 0 if depth is None else leaked.rank <= depth
+    targets = set(
+        zip(matches.edge_query.tolist(), matches.edge_rank.tolist(), strict=True)
+    )
+    places = zip(leaked.query[within].tolist(), leaked.rank[within].tolist(), strict=True)
+    return len({*places} - targets)
 
 
 def enforce(policy: Policy, audit: InputCounts) -> None:

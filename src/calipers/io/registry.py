@@ -21,7 +21,7 @@ from calipers.io.files.probe import UTF_16, Probe
 from calipers.io.files.write import PACKED, ending, is_stream
 from calipers.io.format import Format, Writer
 from calipers.io.formats.ours import Ours, is_ours_alone
-from calipers.io.tables.columns import Columns
+from calipers.io.tables.columns import IGNORE, Columns, say
 from calipers.io.tables.scan import InputTable
 from calipers.model.matched import Dataset, Role
 from calipers.names import NEIGHBOUR
@@ -154,6 +154,12 @@ def recognise(probe: Probe, role: Role) -> Format:
             f"{probe.name} holds scores that Calipers printed as JSON. Give it to compare or "
             "gate; here, give the run or the ground truth that it was measured from."
         )
+    if _is_nested_squad(probe):
+        raise InvalidInput(
+            f"{probe.name} is SQuAD as it is published: paragraphs with questions inside. Write a "
+            "row for each question, with the columns question and quote (the paragraph, or the "
+            "answer, that should be found)."
+        )
     if probe.look is not None and probe.look.keys & {"hits", "responses"}:
         from calipers.io.formats.exports import without_questions
 
@@ -206,6 +212,14 @@ def recognise(probe: Probe, role: Role) -> Format:
     if pool_items is None:
         raise _unknown(probe, role)
     return pool_items
+
+
+def _is_nested_squad(probe: Probe) -> bool:
+    """Whether it is a file of SQuAD: ``{"data": [{"paragraphs": [{"qas": …}]}]}``."""
+    if probe.given is not None or probe.look is None or "data" not in probe.look.keys:
+        return False
+    head = probe.source.head
+    return b'"paragraphs"' in head and b'"qas"' in head
 
 
 def _of_others(probe: Probe) -> list[Format]:
@@ -386,7 +400,7 @@ def what_it_is(probe: Probe) -> str | None:
     if columns >= {"question", "context", "answers"}:
         return (
             "is SQuAD: questions with paragraphs and answers. Make a table of question and quote "
-            "(what to find), or say --column quote=context --column ignore=answers"
+            f"(what to find), or say {say(('quote', 'context'), (IGNORE, 'answers'))}"
         )
     from calipers.io.tables.lines import is_lines
 

@@ -10,6 +10,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
+from calipers.keywords import in_python
 from calipers.model.claim import SIGNS, Standing
 from calipers.model.document import (
     Answers,
@@ -64,34 +65,6 @@ class PythonConsole(Console):
             force_jupyter=False,
             legacy_windows=False,
         )
-
-
-_OPTION = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)")
-
-
-_ALONE = re.compile(r"--([a-z]+(?:-[a-z]+)*) ([^\s`-][^\s`]*)")
-"""An option and its value, and nothing else."""
-
-
-def in_python(text: str) -> str:
-    """Replace options by Python keywords: --when-tied is when_tied; commands stay as typed.
-
-    >>> in_python("Give --rel, or run `calipers eval --rel 2`. More: --explain")
-    'Give rel, or run `calipers eval --rel 2`. More: .explain()'
-    >>> in_python("--map-ids prefix=idx2:")
-    'map_ids="prefix=idx2:"'
-    """
-    if (alone := _ALONE.fullmatch(text)) is not None:
-        return f'{alone[1].replace("-", "_")}="{alone[2]}"'
-    parts = (
-        text.replace("--explain", ".explain()")
-        .replace("--as csv", ".to_polars()")
-        .split("`")
-    )
-    parts[::2] = (
-        _OPTION.sub(lambda found: found[1].replace("-", "_"), part) for part in parts[::2]
-    )
-    return "`".join(parts)
 
 
 def with_keywords(document: Document) -> Document:

@@ -292,7 +292,7 @@ def measure_systems(
     primary: str | None,
 ) -> MeasuredSystems:
     """The scores of all systems, the names of the metrics compared, and the latencies."""
-    from calipers.engines.scoring import choose_metrics, score
+    from calipers.engines.scoring import choose_metrics, of_returned, score
     from calipers.questions.default_metrics import metrics_compared
 
     named = name_systems(systems)
@@ -314,6 +314,12 @@ def measure_systems(
         weight_by=intervals.weight_by,
         measured=bool(ready),
     )
+    if measures.metrics is None and chosen is not None:
+        leading = [metric for metric in chosen if str(metric) == primary]
+        for pair in pairs.values():
+            # What was judged of the results of one system bounds what can be compared.
+            known = of_returned(pair.ground_truth, chosen)
+            chosen = tuple(one for one in chosen if one in (*known, *leading))
     measured = {
         name: ready[name]
         if name in ready

@@ -169,3 +169,30 @@ def test_hard_negatives_that_came_back_are_no_judged_rows(tmp_path):
     ]
     path.write_text(json.dumps(records))
     assert evaluate(path, metrics="recall@3")["recall@3"].mean == 1
+
+
+def test_a_comparison_and_a_sweep_measure_what_can_be_known(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [("q", "a", 1, 0), ("q", "b", 2, 1), ("p", "a", 1, 1), ("p", "c", 2, 0)]
+    better = [("q", "b", 1, 1), ("q", "a", 2, 0), ("p", "a", 1, 1), ("p", "c", 2, 0)]
+    put(tmp_path, rows).rename("old.csv")
+    put(tmp_path, better).rename("new.csv")
+    compared = calipers.compare(["old.csv", "new.csv"])
+    assert {*compared.asked} == {"hit_rate@10", "mrr"}
+    assert compared.difference("new", "mrr").difference == 0.25
+    led = calipers.compare(["old.csv", "new.csv"], primary="precision@1")
+    assert led.difference("new", "precision@1").difference == 0.5
+    swept = calipers.sweep("old.csv")
+    assert swept.metrics == ("precision", "hit_rate", "mrr")
+    assert [point.values["hit_rate"].mean for point in swept.points] == [0.5, 1.0]
+    assert swept.recall is None
+    assert calipers.sweep("old.csv", metrics="mrr").metrics == ("mrr", "precision")
+    for text in (str(compared), str(swept)):
+        assert "only what was returned was judged" in text.lower()
+        assert 'judged="complete"' in text
+    with pytest.raises(InvalidInput, match="only what was returned"):
+        calipers.compare(["old.csv", "new.csv"], metrics="recall@2")
+    with pytest.raises(InvalidInput, match="only what was returned"):
+        calipers.sweep("old.csv", metrics="recall")
+    complete = calipers.sweep("old.csv", judged="complete")
+    assert complete.recall is not None

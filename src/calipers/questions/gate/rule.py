@@ -12,7 +12,7 @@ import polars as pl
 
 from calipers.engines.scoring import choose_metrics, deepest, score, uneven_clusters
 from calipers.engines.summary import facts_by_name
-from calipers.errors import InvalidInput, check_number
+from calipers.errors import CalipersError, InvalidInput, check_number
 from calipers.input_types import DataInput
 from calipers.io.files.write import check_place
 from calipers.measures import Metric, parse
@@ -53,6 +53,7 @@ from calipers.questions.gate.result import (
 )
 from calipers.questions.inputs import is_reference, matched
 from calipers.questions.systems import measured_already, measured_before
+from calipers.shell import join_words
 from calipers.version import __version__
 from calipers.words import did_you_mean
 
@@ -198,7 +199,33 @@ def _baseline(settings: "GateSettings") -> Baseline | None:
     if named is None:
         return None
     kept = measured_before(named, settings.reading.matching.store)
-    return read_baseline(named) if kept is None else kept
+    if kept is not None:
+        return kept
+    _refuse_run(named)
+    return read_baseline(named)
+
+
+def _refuse_run(named: object) -> None:
+    """Refuse a file of results as the baseline, with the command that measures it."""
+    if not isinstance(named, str | os.PathLike) or not Path(named).is_file():
+        return
+    from calipers.io.load import load
+
+    try:
+        dataset = load(named, "run")
+    except CalipersError:
+        return  # it is no run, and refused for what it is
+    if dataset.run is None:
+        return
+    path = Path(named)
+    truth = [] if dataset.ground_truth is not None else ["-g", "TRUTH"]
+    inputs = [str(path)] if not truth else ["-r", str(path), *truth]
+    new = str(path.with_suffix(".baseline.json"))
+    save = join_words(["calipers", "gate", "save", *inputs, "-o", new])
+    raise InvalidInput(
+        f"{path} is a run, and a baseline is a result that was measured: run `{save}`, then give "
+        f"--baseline {new}."
+    )
 
 
 def _several(value: str | Iterable[str]) -> list[str]:

@@ -24,6 +24,7 @@ from calipers.words import number
 
 DEFAULT_METRICS = ("precision", "recall", "f1", "hit_rate", "ndcg", "mrr")
 """The metrics measured when none is named."""
+ONLY_RETURNED = "No k can be chosen by recall: only what was returned was judged."
 DECISIVE = ("recall", "precision")
 """The metrics that are printed by default."""
 FEW_ROWS = 12
@@ -90,6 +91,8 @@ def _money(cost: float) -> str:
 
 def leading_claim(sweep: Sweep) -> Claim:
     """The best guess and the safe k."""
+    if sweep.recall is None and sweep.recorded.only_returned:
+        return Claim(None, ONLY_RETURNED)
     if sweep.recall is None:
         return Claim(None, "Nothing can be said of k: no query has anything to find.")
     return sweep.recall.claim
@@ -114,6 +117,8 @@ def notes(sweep: Sweep) -> Iterator[Note]:
     if sweep.token_source:
         marks = SOURCES[sweep.token_source]
         yield Note("marks", Sentence(marks, [named(marks)]))
+    if "recall" not in sweep.metrics:
+        return
     yield Note(
         "method", "Start from recall: what was not retrieved, no language model can use."
     )

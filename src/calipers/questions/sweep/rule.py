@@ -20,7 +20,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.engines.scoring import compute, cutoffs, score
+from calipers.engines.scoring import compute, cutoffs, of_returned, score
 from calipers.errors import InvalidInput, check_number
 from calipers.measures import Metric, parse
 from calipers.model.arrays import Floats
@@ -74,14 +74,19 @@ def sweep_over_k(
     ks = sorted(set(cutoffs(k) or usual_cutoffs(depth)))
     chosen = _by_stem(metrics, ks, pair)
     values: dict[str, list[SweepValue]] = {}
+    advice: RecallAdvice | None = None
     for stem, at_every_k in chosen.items():
         scores = score(pair, at_every_k, confidence=confidence, cluster=cluster)
         values[stem] = [
             SweepValue(scores[facts.name].mean, scores[facts.name].interval)
             for facts in scores.metrics
         ]
-        if stem == "recall":
+        if stem == "recall" or (stem == "precision" and "recall" not in chosen):
             n = int((~np.isnan(scores.values[:, 0])).sum())
+            prints = scores.fingerprints
+            settings = scores.settings
+            policy = scores.policy
+        if stem == "recall":
             advice = advise_recall(
                 ks, scores.values, margin, confidence, clusters_in(scores)
             )
@@ -97,9 +102,6 @@ def sweep_over_k(
             )
             if advice is not None and turned is not None:
                 advice = replace(advice, claim=turned)
-            prints = scores.fingerprints
-            settings = scores.settings
-            policy = scores.policy
         # One metric at a time: all metrics at every k and query would use most of the memory.
         del scores
     counted = tokens_shown(pair, ks) if may_have_tokens(pair) else None
@@ -128,9 +130,9 @@ def _by_stem(
 ) -> dict[str, tuple[Metric, ...]]:
     """The metrics at every k by name without cut-off, with those that the advice needs."""
     chosen: dict[str, list[Metric]] = {}
-    for metric in parse(
-        DEFAULT_METRICS if metrics is None else metrics, ks, pair.matching.like
-    ):
+    truth = pair.ground_truth
+    asked = parse(DEFAULT_METRICS if metrics is None else metrics, ks, pair.matching.like)
+    for metric in asked if metrics is not None else of_returned(truth, asked):
         chosen.setdefault(metric.stem, []).append(metric)
     for several in chosen.values():
         if sorted(metric.k or 0 for metric in several) != sorted(ks):
@@ -142,7 +144,8 @@ def _by_stem(
                 "a cut-off, without one, such as recall,ndcg."
             )
     for stem in NEEDED:
-        chosen.setdefault(stem, list(parse([stem], ks)))
+        if needed := of_returned(truth, parse([stem], ks)):
+            chosen.setdefault(stem, list(needed))
     return {
         stem: tuple(metric.with_rel(pair.rel) for metric in several)
         for stem, several in chosen.items()

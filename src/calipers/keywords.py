@@ -1,0 +1,80 @@
+"""Sentences that name options, as Python says them: with keywords.
+
+A sentence is written once, with the options of the command line. Whatever Python shows passes
+through here: documents in ``present.terminal``, errors where they leave an operation.
+"""
+
+import re
+
+_CHOICES = "complete|id|quote|span|document|evidence|score|all|at-random"
+_VALUE = rf"\d+(?:\.\d+)?|'[^']*'|\"[^\"]*\"|[^\s`',;()]*=[^\s`;()]*[^\s`;,.()]|(?:{_CHOICES})\b"
+_PLACE = r"[A-Z][A-Z.:_-]*\b"
+"""A name in capitals, for which a value is given."""
+_COLUMN = re.compile(r"(?<![\w-])--column (?:'([^'=]+)=([^']+)'|(\w+)=([^\s;,.]+))")
+_MAP_IDS = re.compile(r"(?<![\w-])--(map-ids) ('[^']*'|[^\s`]*[^\s`,.;)])")
+_WITH_VALUE = re.compile(rf"(?<![\w-])--([a-z]+(?:-[a-z]+)*) ({_VALUE}|{_PLACE})")
+_OPTION = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)")
+_ALONE = re.compile(r"--([a-z]+(?:-[a-z]+)*) ([^\s`-][^\s`]*)")
+"""An option and its value, and nothing else."""
+_BESIDE = re.compile(r" \([^()]*\bin Python\)")
+"""The keyword, where a sentence has it beside the option."""
+
+
+def in_python(text: str, after: str = "") -> str:
+    """Replace options by Python keywords: --when-tied is when_tied; commands stay as typed.
+
+    ``after`` stands behind a keyword without a value.
+
+    >>> in_python("Give --rel, or run `calipers eval --rel 2`. More: --explain")
+    'Give rel, or run `calipers eval --rel 2`. More: .explain()'
+    >>> in_python("--map-ids prefix=idx2:")
+    'map_ids="prefix=idx2:"'
+    >>> in_python("Give --map-ids prefix=a/, or --rel 2; --judged complete says it.")
+    'Give map_ids="prefix=a/", or rel=2; judged="complete" says it.'
+    >>> in_python("Give it with --run (run= in Python), or --column item=NAME.", "=")
+    'Give it with run=, or columns={"item": "NAME"}.'
+    """
+    if "--" not in text:
+        return text
+    if (alone := _ALONE.fullmatch(text)) is not None:
+        return f'{_keyword(alone[1])}="{alone[2]}"'
+    parts = text.replace("--explain", ".explain()").replace("--as csv", ".to_polars()")
+    by_tick = parts.split("`")
+    by_tick[::2] = (_with_keywords(part, after) for part in by_tick[::2])
+    return "`".join(by_tick)
+
+
+def _with_keywords(text: str, after: str) -> str:
+    """A text outside of commands, with keywords in place of options."""
+    if _OPTION.search(text) is None:
+        return text
+    text = _BESIDE.sub("", text)
+    text = _COLUMN.sub(
+        lambda found: f'columns={{"{found[1] or found[3]}": "{found[2] or found[4]}"}}',
+        text,
+    )
+    text = _MAP_IDS.sub(lambda found: _assigned(found[1], found[2]), text)
+    text = _WITH_VALUE.sub(lambda found: _assigned(found[1], found[2]), text)
+    return _OPTION.sub(lambda found: _keyword(found[1]) + after, text)
+
+
+def _assigned(option: str, value: str) -> str:
+    """An option with its value as a keyword argument."""
+    bare = value.strip("'\"")
+    is_number = value[:1].isdigit()
+    is_place = value == value.upper() and not is_number and value == bare
+    return f"{_keyword(option)}={bare if is_number or is_place else _quoted(bare)}"
+
+
+def _quoted(value: str) -> str:
+    """A text in double quotation marks, as code has it.
+
+    >>> print(_quoted("prefix=a/"))
+    "prefix=a/"
+    """
+    return f'"{value}"'
+
+
+def _keyword(option: str) -> str:
+    """The keyword of an option."""
+    return option.replace("-", "_")
