@@ -210,11 +210,17 @@ def _refuse_run(named: object) -> None:
     if not isinstance(named, str | os.PathLike) or not Path(named).is_file():
         return
     from calipers.io.load import load
+    from calipers.model.matched import Dataset, Role
 
-    try:
-        dataset = load(named, "run")
-    except CalipersError:
-        return  # it is no run, and refused for what it is
+    roles: tuple[Role, ...] = ("both", "run")
+    dataset = Dataset()
+    for role in roles:
+        try:
+            dataset = load(named, role)
+        except CalipersError:
+            continue  # it is no run, and refused for what it is
+        if dataset.run is not None:
+            break
     if dataset.run is None:
         return
     path = Path(named)
