@@ -1,7 +1,7 @@
 """Sentences that name options, as Python says them: with keywords.
 
-A sentence is written once, with the options of the command line. Whatever Python shows passes
-through here: documents in ``present.terminal``, errors where they leave an operation.
+A sentence is written once, with the options of the command line. What Python shows passes
+through here: documents in ``present.terminal``, errors about ids where they leave an operation.
 """
 
 import re
