@@ -19,7 +19,7 @@ LAYERS = tuple(
     frozenset(rooms.split())
     for rooms in (
         "errors",
-        "frozen input_types names operation plugins prefetch shell text version words",
+        "frozen input_types keywords names operation plugins prefetch shell text version words",
         "functions",
         "model",
         "checks io match measures present statistics",
