@@ -6,7 +6,6 @@ from functools import cached_property, partial
 from importlib import import_module
 from inspect import cleandoc, signature
 from itertools import takewhile
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -14,6 +13,7 @@ from click.core import ParameterSource
 
 import calipers
 from calipers.cli import every_command
+from calipers.cli.extra_words import too_many
 from calipers.cli.options import (
     ALL,
     CONFIG,
@@ -350,30 +350,7 @@ class Command(LayeredHelp):
         except click.UsageError as error:
             if "unexpected extra argument" not in error.message:
                 raise
-            raise self._too_many(ctx, typed) from None
-
-    def _too_many(self, ctx: click.Context, words: list[str]) -> click.UsageError:
-        """The error for more words than the command takes, with the option for a file."""
-        values, _, _ = self.make_parser(ctx).parse_args(list(words))
-        known = [one for one in self.get_params(ctx) if isinstance(one, click.Argument)]
-        taken = [str(values[one.name]) for one in known if one.name in values]
-        _, left, _ = self.make_parser(ctx).parse_args(list(words))
-        every = [*taken, *map(str, left)]
-        named = (
-            ", ".join(one.make_metavar(ctx).strip("[].") for one in known) or "no word"
-        )
-        files = [word for word in every if Path(word).is_file()]
-        options = {opt for one in self.get_params(ctx) for opt in one.opts}
-        if files and "--run" in options:
-            others = [word for word in every if word not in files]
-            line = [*str(ctx.command_path).split(), *others, "--run", files[0]]
-            return click.UsageError(
-                f"{ctx.info_name} takes {named}, and files by options: {join_words(line)}"
-            )
-        return click.UsageError(
-            f"{ctx.info_name} takes {named}; {', '.join(map(repr, left))[:100]} has no place. A "
-            "text of several words needs quotation marks."
-        )
+            raise too_many(self, ctx, typed) from None
 
     def _refuse_twice(self, ctx: click.Context, words: list[str]) -> None:
         """Refuse an option that is given twice; click would silently drop the first."""
