@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import calipers
 from calipers.errors import InvalidInput
-from calipers.match.near_ids import PARTS, SPELLINGS, Ids, near_ids, prefix_between, spelled
+from calipers.match.id_hashes import Ids
+from calipers.match.near_ids import PARTS, SPELLINGS, near_ids, prefix_between, spelled
 from calipers.model.matching import ID_RULES, IdMap
 from tests.match.test_map_ids import maps
 

@@ -16,8 +16,8 @@ from unittest import mock
 import msgspec
 
 from calipers.cli.command import CommandInput
+from calipers.keywords import in_python
 from calipers.present.markdown import as_markdown
-from calipers.present.terminal import in_python
 from tests.command import Printed, typed
 from tests.worlds.check import Asked, commands_in, problems, refused
 from tests.worlds.draw import KINDS, drawn

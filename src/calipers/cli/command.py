@@ -13,7 +13,6 @@ from click.core import ParameterSource
 
 import calipers
 from calipers.cli import every_command
-from calipers.cli.extra_words import too_many
 from calipers.cli.options import (
     ALL,
     CONFIG,
@@ -350,6 +349,9 @@ class Command(LayeredHelp):
         except click.UsageError as error:
             if "unexpected extra argument" not in error.message:
                 raise
+            # Few calls have words too many.
+            from calipers.cli.extra_words import too_many
+
             raise too_many(self, ctx, typed) from None
 
     def _refuse_twice(self, ctx: click.Context, words: list[str]) -> None:

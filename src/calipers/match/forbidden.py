@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.match.near_ids import Ids, near_ids
+from calipers.match.id_hashes import Ids
+from calipers.match.near_ids import near_ids
 from calipers.match.notes import likely_reason
 from calipers.model.fact import Fact, named, sentence
 from calipers.model.ground_truth import GroundTruth

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import NoCommonIds
+from calipers.match.id_hashes import Ids
 from calipers.match.near_ids import (
-    Ids,
     can_map,
     likely_map,
     likely_maps,

@@ -42,7 +42,7 @@ from calipers.io.tables.cells import (
     words_for_nothing,
 )
 from calipers.io.tables.columns import GRADES, IGNORE, Pairs
-from calipers.io.tables.grades import as_numbers, grades_of_words
+from calipers.io.tables.grades import as_numbers, grades_of_words, notes_on_ratings
 from calipers.io.tables.merge import numbered_as_one, pages_as_items
 from calipers.io.tables.profile import SOME, Profile
 from calipers.io.tables.propose import look_at
@@ -254,7 +254,7 @@ def _target_rows(
     tagged = tags_in(page.with_columns(_names(page)), queries["query"]) if tags else {}
     where = _places(table, rows)
     if "grade" in columns:
-        notes += _rated(cast["grade"], ours["grade"])
+        notes += notes_on_ratings(cast["grade"], ours["grade"])
     only_returned = has_results and "grade" in columns and _all_returned(table, ours)
     return TargetRows(
         cast,
@@ -264,23 +264,6 @@ def _target_rows(
         notes=tuple(notes),
         only_returned=only_returned,
     )
-
-
-def _rated(grades: pl.Series, called: str) -> Iterator[str]:
-    """A note on ratings from 1 on: the lowest of them counts as relevant, too."""
-    levels = sorted(grades.drop_nulls().unique())
-    whole = all(level == round(level) for level in levels)
-    if len(levels) > 2 and whole and levels[0] == 1 and 4 <= levels[-1] <= 10:
-        option = "--rel 3" if is_command_line() else "rel=3"
-        yield sentence(
-            "{column.text} has no {none.count}, so every row counts as relevant, those with "
-            "{lowest.value:g}, too; {option.text} counts from {least.count} on.",
-            column=named(repr(called)),
-            none=Fact(about="setting", count=0),
-            lowest=Fact(about="setting", value=levels[0], text="lowest grade"),
-            option=named(option),
-            least=Fact(about="setting", count=3),
-        )
 
 
 def _all_returned(table: InputTable, ours: dict[str, str]) -> bool:

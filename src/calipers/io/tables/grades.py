@@ -1,14 +1,16 @@
 """Grades as people write them: numbers, yes and no, marks, words of a scale."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import polars as pl
 
+from calipers.errors import is_command_line
 from calipers.io.records.documents import finite
 from calipers.io.tables.cells import number_in
 from calipers.io.tables.columns import SaidGrades
+from calipers.model.fact import Fact, named, sentence
 from calipers.names import unaccented, words_in
 
 _YES = frozenset(
@@ -165,3 +167,20 @@ def grade_of(value: Any) -> float | None:
         number = number_in(word)
         return grade_in(word) if number is None else number
     return finite(value)
+
+
+def notes_on_ratings(grades: pl.Series, called: str) -> Iterator[str]:
+    """A note on ratings from 1 on: the lowest of them counts as relevant, too."""
+    levels = sorted(grades.drop_nulls().unique())
+    whole = all(level == round(level) for level in levels)
+    if len(levels) > 2 and whole and levels[0] == 1 and 4 <= levels[-1] <= 10:
+        option = "--rel 3" if is_command_line() else "rel=3"
+        yield sentence(
+            "{column.text} has no {none.count}, so every row counts as relevant, those with "
+            "{lowest.value:g}, too; {option.text} counts from {least.count} on.",
+            column=named(repr(called)),
+            none=Fact(about="setting", count=0),
+            lowest=Fact(about="setting", value=levels[0], text="lowest grade"),
+            option=named(option),
+            least=Fact(about="setting", count=3),
+        )

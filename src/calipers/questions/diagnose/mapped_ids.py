@@ -7,7 +7,8 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.frozen import dataclass
-from calipers.match.near_ids import Keys, spelled
+from calipers.match.id_hashes import Keys
+from calipers.match.near_ids import spelled
 from calipers.match.pair import match_pair
 from calipers.model.arrays import Hashes, Ints, as_series
 from calipers.model.fingerprint import mixed_hashes

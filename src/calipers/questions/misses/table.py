@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from calipers.frozen import dataclass
-from calipers.match.near_ids import Ids, NearPairs
+from calipers.match.id_hashes import Ids
+from calipers.match.near_ids import NearPairs
 from calipers.match.pieces import quotes_in_part, spans_in_part
 from calipers.measures.views import NEVER
 from calipers.model.arrays import Bools, Ints, as_series

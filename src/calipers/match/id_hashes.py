@@ -1,0 +1,272 @@
+"""Which ids may be alike: a filter that lets through too much, and leaves nothing out.
+
+Hashes of the letters and digits of each id, and of its parts, find the pairs, for a fraction of
+what the rules of ``calipers.match.near_ids`` cost.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from calipers.frozen import dataclass
+from calipers.model.arrays import Bools, Hashes, Ints, as_series
+from calipers.model.matching import IdMap
+
+_AT_ONCE = 1 << 15
+"""Results whose hashes are in memory at once."""
+_BASE = np.uint64(0x9E3779B97F4A7C15)
+_UNDO = np.uint64(pow(int(_BASE), -1, 1 << 64))
+_PER_QUERY = np.uint64(0xC2B2AE3D27D4EB4F)
+_CODES = np.zeros(256, dtype=np.uint64)
+"""What counts of each byte: letters of either case, digits but 0, all beyond ASCII."""
+_CODES[48 + 1 : 58] = np.arange(49, 58)
+_CODES[65:91] = _CODES[97:123] = np.arange(97, 123)
+_CODES[128:] = np.arange(128, 256)
+_COUNTED: Bools = _CODES > 0
+_SIGNS = np.ones(256, dtype=np.bool_)
+"""Bytes that are neither letter nor digit."""
+_SIGNS[48:58] = _SIGNS[65:91] = _SIGNS[97:123] = _SIGNS[128:] = False
+_POINTS = ".?#"
+"""Signs behind which an extension or the query of an address may stand."""
+_LINE_END = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Ids:
+    """Ids, none of them null, each with the number of its query."""
+
+    query: Ints
+    name: pl.Series
+
+    def rows(self, rows: Ints) -> "Ids":
+        """Some of the ids, by ascending row."""
+        if rows.size == self.query.size:
+            return self
+        return Ids(self.query[rows], self.name.gather(as_series(rows)))
+
+
+def may_be_alike(wanteds: Sequence[Ids], returned: Ids) -> list[tuple[Ints, Ints]]:
+    """Rows of targets and results of one query that some rule may make equal, for each set."""
+    several = [[np.empty((2, 0), dtype=np.int64)] for _ in wanteds]
+    queries = np.concatenate([wanted.query for wanted in wanteds])
+    if queries.size and returned.query.size:
+        rows = np.flatnonzero(_is_among(returned.query, queries))
+        targets = [_Wanted.of(wanted) for wanted in wanteds]
+        for start in range(0, rows.size, _AT_ONCE):
+            block = rows[start : start + _AT_ONCE]
+            results = _Skeletons.of(returned.rows(block))
+            for pairs, skeletons in zip(several, targets, strict=True):
+                pairs += _equal_skeletons(skeletons, results, block)
+    return [_each_once(np.concatenate(pairs, axis=1)) for pairs in several]
+
+
+@dataclass(frozen=True, eq=False)
+class _Wanted:
+    """The hashes of some targets and of their parts, to be looked up."""
+
+    whole: "Keys"
+    parts: "Keys"
+    part_rows: Ints
+
+    @classmethod
+    def of(cls, ids: Ids) -> "_Wanted":
+        """The hashes of some targets."""
+        skeletons = _Skeletons.of(ids)
+        parts = Keys.of(skeletons.part_keys)
+        return cls(Keys.of(skeletons.keys), parts, skeletons.part_rows)
+
+
+def _equal_skeletons(targets: _Wanted, results: "_Skeletons", rows: Ints) -> list[Ints]:
+    """Pairs of a target and a result, one of which is a part of the other, as two rows each."""
+    target, part = targets.whole.equal_to(results.part_keys)
+    whole = np.stack([target, rows[results.part_rows[part]]])
+    part, result = targets.parts.equal_to(results.keys)
+    return [whole, np.stack([targets.part_rows[part], rows[result]])]
+
+
+def _each_once(pairs: Ints) -> tuple[Ints, Ints]:
+    """Pairs by target and result, each once; not by np.unique, which loads numpy.ma."""
+    target, result = pairs
+    order = np.lexsort((result, target))
+    target = target[order]
+    result = result[order]
+    is_new = np.ones(target.size, dtype=np.bool_)
+    is_new[1:] = (target[1:] != target[:-1]) | (result[1:] != result[:-1])
+    return target[is_new], result[is_new]
+
+
+def _is_among(queries: Ints, others: Ints) -> Bools:
+    """Which of the queries are among the others."""
+    there = np.zeros(int(max(queries.max(), others.max())) + 1, dtype=np.bool_)
+    there[others] = True
+    return there[queries]
+
+
+@dataclass(frozen=True, eq=False)
+class _Skeletons:
+    """Hashes of the letters and digits of ids, and of the parts of each id, with its query."""
+
+    keys: Hashes
+    """Of the whole ids."""
+    part_keys: Hashes
+    part_rows: Ints
+    """Which id each part is of."""
+
+    @classmethod
+    def of(cls, ids: Ids) -> "_Skeletons":
+        """The hashes of some ids."""
+        text = _as_lines(ids.name)
+        counted = np.take(_COUNTED, text)
+        # Where each byte stands among those that count.
+        place = _counts_before(counted)
+        hashes = _Rolling.of(_CODES[text[counted]])
+        ends = np.flatnonzero(text == _LINE_END)
+        starts = np.concatenate([[0], ends[:-1] + 1])
+        salt = (ids.query.astype(np.uint64) + np.uint64(1)) * _PER_QUERY
+        everyone = np.arange(ends.size)
+        whole = hashes.between(place[starts], place[ends]) ^ salt
+        row_of = _counts_before(text == _LINE_END)
+        signs = np.take(_SIGNS, text)
+        begin = _where_parts_begin(text, signs, starts)
+        signs[ends] = False
+        stop = np.flatnonzero(signs)
+        of_begin = row_of[begin]
+        of_stop = row_of[stop]
+        parts = [
+            (of_begin, place[begin], place[ends[of_begin]]),
+            (of_stop, place[starts[of_stop]], place[stop]),
+        ]
+        if any((text == ord(point)).any() for point in _POINTS):
+            points = np.isin(text, [*_POINTS.encode()])
+            # The last point, question mark or hash sign: what follows may be an extension.
+            point = np.maximum.accumulate(np.where(points, np.arange(text.size), -1))[
+                ends
+            ]
+            cut = np.where(point > starts, point, ends)
+            begin = np.concatenate([starts, begin])
+            of_begin = np.concatenate([everyone, of_begin])
+            is_early = begin < cut[of_begin]
+            early = of_begin[is_early]
+            parts.append((early, place[begin[is_early]], place[cut[early]]))
+        rows, first, last = (
+            np.concatenate(column) for column in zip(*parts, strict=True)
+        )
+        some = np.flatnonzero(first < last)
+        rows = rows[some]
+        keys = hashes.between(first[some], last[some]) ^ salt[rows]
+        named = np.flatnonzero(place[starts] < place[ends])
+        return cls(
+            whole,
+            np.concatenate([keys, whole[named]]),
+            np.concatenate([rows, named]),
+        )
+
+
+Places = npt.NDArray[np.int32]
+"""Places in a text: half as wide as other numbers, as there is one for each byte."""
+
+
+def _counts_before(which: Bools) -> Places:
+    """How many are before each place, and at the end how many there are."""
+    counts = np.zeros(which.size + 1, dtype=np.int32)
+    np.cumsum(which, out=counts[1:])
+    return counts
+
+
+def _where_parts_begin(text: npt.NDArray[np.uint8], signs: Bools, starts: Ints) -> Ints:
+    """Where a word or a number begins within a line; the line itself is no part."""
+    digit = text - np.uint8(48) < 10
+    begins = ~signs[1:] & (signs[:-1] | (digit[1:] & ~digit[:-1]))
+    begins[starts[1:] - 1] = False
+    return np.flatnonzero(begins) + 1
+
+
+@dataclass(frozen=True, eq=False)
+class Keys:
+    """Hashes in which others are looked up."""
+
+    order: Ints
+    ordered: Hashes
+    marked: Bools
+    """By its first bits, whether a hash may be there."""
+
+    @classmethod
+    def of(cls, keys: Hashes) -> "Keys":
+        """The hashes, sorted."""
+        order = np.argsort(keys, kind="stable")
+        marked = np.zeros(1 << max(12, (16 * keys.size).bit_length()), dtype=np.bool_)
+        marked[_first_bits(keys, marked.size)] = True
+        return cls(order, keys[order], marked)
+
+    def equal_to(self, many: Hashes) -> tuple[Ints, Ints]:
+        """Pairs of places, here and among many, at which the same hash stands."""
+        # Nearly all keys have no equal: a look at a table of marks is cheaper than a search.
+        passing = np.flatnonzero(self.marked[_first_bits(many, self.marked.size)])
+        first = np.searchsorted(self.ordered, many[passing])
+        last = np.searchsorted(self.ordered, many[passing], side="right")
+        counts = last - first
+        before = np.cumsum(counts) - counts
+        places = np.repeat(first - before, counts) + np.arange(int(counts.sum()))
+        return self.order[places], np.repeat(passing, counts)
+
+
+def _first_bits(keys: Hashes, size: int) -> Ints:
+    """The place of each hash in a table of so many marks."""
+    return (keys >> np.uint64(65 - size.bit_length())).view(np.int64)
+
+
+@lru_cache(maxsize=8)
+def _powers(base: np.uint64, size: int) -> Hashes:
+    """The powers of a number from 0 on, modulo 2^64."""
+    powers = np.full(size, base, dtype=np.uint64)
+    powers[0] = 1
+    return np.cumprod(powers)
+
+
+@dataclass(frozen=True, eq=False)
+class _Rolling:
+    """Sums from which the hash of any stretch of bytes follows, wherever it stands."""
+
+    sums: Hashes
+    undo: Hashes
+
+    @classmethod
+    def of(cls, codes: Hashes) -> "_Rolling":
+        """The sums over some bytes."""
+        size = 1 << max(10, codes.size.bit_length())
+        sums = np.zeros(codes.size + 1, dtype=np.uint64)
+        np.cumsum(codes * _powers(_BASE, size)[1 : codes.size + 1], out=sums[1:])
+        return cls(sums, _powers(_UNDO, size))
+
+    def between(self, first: "Places", last: "Places") -> Hashes:
+        """The hash of the bytes from ``first`` to ``last``, which is excluded."""
+        stretch: Hashes = (self.sums[last] - self.sums[first]) * self.undo[first]
+        return stretch
+
+
+_FOLD = IdMap((), ("width", "percent", "case"))
+
+
+def _as_lines(ids: pl.Series) -> npt.NDArray[np.uint8]:
+    """The bytes of all names, each with a line end."""
+    n_lines = len(ids)
+    text = f"{ids.str.join(chr(_LINE_END)).item()}\n" if n_lines else ""
+    if "://" in text:
+        # Both sides may have a scheme, and not the same.
+        text = re.sub(r"(?m)^[A-Za-z][0-9A-Za-z_+.-]*://", "", text)
+    if not text.isascii() or "%" in text or text.count("\n") != n_lines:
+        lines = text.split("\n")[:-1]
+        names = lines if len(lines) == n_lines else ids.to_list()
+        text = "\n".join(map(_folded, names)) + "\n"
+    return np.frombuffer(text.encode(), dtype=np.uint8)
+
+
+def _folded(name: str) -> str:
+    """A name without line ends, percent signs and unusual forms of letters."""
+    if name.isascii() and name.isprintable() and "%" not in name:
+        return name
+    return " ".join(_FOLD.of(name).split())
