@@ -157,8 +157,7 @@ def recognise(probe: Probe, role: Role) -> Format:
     if _is_nested_squad(probe):
         raise InvalidInput(
             f"{probe.name} is SQuAD as it is published: paragraphs with questions inside. Write a "
-            "row for each question, with the columns question and quote (the paragraph, or the "
-            "answer, that should be found)."
+            "row for each question, with the columns question and quote (the answer or paragraph)."
         )
     if probe.look is not None and probe.look.keys & {"hits", "responses"}:
         from calipers.io.formats.exports import without_questions

@@ -384,3 +384,11 @@ def test_grades_that_count_the_targets_are_said_to_count():
     assert "if they are ranks, write them the other way round. rel=2 counts from 2 on" in notes
     equal = [{**record, "ground_truth": {"a": 3, "b": 3, "c": 1}} for record in records]
     assert "ranks" not in " ".join(evaluate(equal, metrics="mrr").settings["notes"])
+
+
+def test_the_line_that_reads_fewer_results_than_targets_comes_last(tmp_path):
+    """The expected document stands beside each result under a name that does not say so."""
+    rows = "query,answer_doc,doc,position,hit\nq1,a,a,1,1\nq1,a,b,2,0\nq2,c,d,1,0\nq2,c,e,2,0\n"
+    lines = lines_of(refusal(data=put(tmp_path, rows)))
+    assert lines[-1] == "--column item=doc --column retrieved=answer_doc"
+    assert "--column item=answer_doc --column retrieved=doc" in lines[:-1]

@@ -211,7 +211,16 @@ def tried(unclear: Unclear, probe: Probe, role: Role, read: Read) -> list[Offer]
             raise  # no mapping can make a question of it
         except CalipersError:
             continue
-    return offers or near[:1]
+    return sorted(offers, key=_has_fewer_results) or near[:1]
+
+
+def _has_fewer_results(offer: Offer) -> bool:
+    """Whether an offer reads fewer results than targets, as one does that exchanges the two."""
+    truth = offer.dataset.ground_truth
+    run = offer.dataset.run
+    if truth is None or run is None:
+        return False
+    return run.frame.height < truth.targets.height
 
 
 def _new(more: Pairs, pairs: Pairs) -> Pairs:
