@@ -148,8 +148,8 @@ def dataset_of(
     truth = dataset.ground_truth
     run = dataset.run
     if truth is not None and run is not None:
-        only = file_format.judges_results or are_the_judged(truth, run)
-        truth = replace(truth, only_returned=only)
+        is_inferred = file_format.judges_results or are_the_judged(truth, run)
+        truth = replace(truth, only_returned=truth.only_returned or is_inferred)
     if truth is not None:
         notes = [*notes, *truth.notes, *like_ranks(truth)]
         called = file_format.fields.get("ground_truth")

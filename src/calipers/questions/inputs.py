@@ -121,8 +121,8 @@ def as_read(
         from calipers.io.formats.trec import without_subtopics
 
         truth = without_subtopics(truth)
-    if wanted.judged == "complete":
-        truth = replace(truth, only_returned=False)
+    if wanted.judged is not None:
+        truth = replace(truth, only_returned=wanted.judged == "returned")
     run = _within(run, together)
     whole = None
     if wanted.where or wanted.min_score is not None:

@@ -364,8 +364,8 @@ class MatchingSettings(Settings):
         str | None,
         _policy(
             "Say that nothing is relevant but what was judged (complete), where only "
-            "returned rows were judged.",
-            choices=("complete",),
+            "returned rows were judged, or that only those were (returned).",
+            choices=("complete", "returned"),
             file="judged",
         ),
     ] = None

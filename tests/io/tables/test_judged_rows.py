@@ -125,6 +125,77 @@ def test_results_of_which_some_were_not_judged(tmp_path):
         evaluate(path, metrics="recall@3")
 
 
+SOME = [("q", "a", 1, 1), ("q", "b", 2, ""), ("r", "a", 1, 0), ("r", "c", 2, 1), ("s", "a", 1, "")]
+ALL = [(query, item, rank, verdict or 0) for query, item, rank, verdict in SOME]
+ONE = SOME[:2]
+
+
+def same_answers(path, out):
+    """Whether two files have the same metrics, and none that needs what was not returned."""
+    with pytest.raises(InvalidInput, match="only what was returned was judged"):
+        evaluate(out, metrics="recall@2")
+    return evaluate(out).to_dict()["metrics"] == evaluate(path).to_dict()["metrics"]
+
+
+@pytest.mark.parametrize("rows", [SOME, ALL, ONE], ids=["some", "all", "one"])
+@pytest.mark.parametrize("ending", ["jsonl", "json", "csv", "tsv", "parquet"])
+def test_a_converted_file_gives_the_same_answers(ending, rows, tmp_path):
+    path = put(tmp_path, rows)
+    out = tmp_path / f"out.{ending}"
+    assert calipers.convert(path, out).lost == {}
+    assert same_answers(path, out)
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv"])
+def test_what_python_has_read_and_writes_gives_the_same_answers(ending, tmp_path):
+    path = put(tmp_path, SOME)
+    pair = calipers.read(path)
+    out = tmp_path / f"out.{ending}"
+    calipers.convert(output=out, ground_truth=pair.ground_truth, run=pair.run)
+    assert same_answers(path, out)
+    again = tmp_path / "again.json"
+    calipers.convert(out, again)
+    assert calipers.read(again).ground_truth.only_returned
+    complete = [evaluate(one, metrics="recall@2", judged="complete") for one in (path, again)]
+    assert complete[0]["recall@2"] == complete[1]["recall@2"]
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
+def test_a_converted_ground_truth_alone_knows_it(ending, tmp_path):
+    out = tmp_path / f"out.{ending}"
+    calipers.convert(output=out, ground_truth=put(tmp_path, SOME))
+    with pytest.raises(InvalidInput, match="only what was returned was judged"):
+        evaluate(ground_truth=out, run={"q": ["a"]}, metrics="recall@2")
+
+
+def test_trec_judgements_cannot_say_it_so_a_note_does(tmp_path):
+    path = put(tmp_path, SOME)
+    out = tmp_path / "out.qrels"
+    done = calipers.convert(path, out)
+    assert done.lost["only_returned"] == 3
+    assert 'Give judged="returned" wherever you measure with this file' in done.sentences[1]
+    printed = calipers_command("convert", path, tmp_path / "again.qrels")
+    assert "Give --judged returned wherever" in printed.out
+    run = tmp_path / "out.run"
+    assert "only_returned" not in calipers.convert(path, run).lost
+    assert evaluate(ground_truth=out, run=run, metrics="recall@2")["recall@2"].mean == 1
+    with pytest.raises(InvalidInput, match="only what was returned was judged"):
+        evaluate(ground_truth=out, run=run, metrics="recall@2", judged="returned")
+
+
+def test_a_complete_ground_truth_gets_no_mark(tmp_path):
+    out = tmp_path / "out.jsonl"
+    record = {"query": "q", "retrieved": ["a", "b"], "ground_truth": {"a": 1, "z": 1}}
+    calipers.convert([record], out)
+    assert json.loads(out.read_text()) == record
+
+
+def test_a_mark_that_is_not_known_is_refused():
+    record = {"query": "q", "retrieved": ["a"], "ground_truth": ["a"], "judged_only": "some"}
+    with pytest.raises(InvalidInput, match="judged_only"):
+        evaluate([record])
+
+
 @pytest.mark.parametrize("judgement", [0.83, "nearly", None])
 def test_a_number_of_a_retriever_judges_nothing(judgement, tmp_path):
     path = tmp_path / "run.json"

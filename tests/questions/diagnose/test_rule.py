@@ -44,6 +44,26 @@ def test_nothing_to_find_is_refused():
         diagnose(made)
 
 
+@pytest.mark.parametrize(
+    ("sizes", "told"),
+    [
+        ([6] * 10, "k = 6 holds all targets of all 10 queries."),
+        ([6] * 24 + [9], "k = 6 holds all targets of 24 of 25 queries."),
+    ],
+)
+def test_a_k_that_is_too_small_is_said_of_the_queries_that_are_there(sizes, told):
+    made = [
+        {
+            "query": f"q{n}",
+            "retrieved": [f"d{n}-{at}" for at in range(2)],
+            "ground_truth": [f"d{n}-{at}" for at in range(size)],
+        }
+        for n, size in enumerate(sizes)
+    ]
+    diagnosis = diagnose(made, k=2)
+    assert (diagnosis.named, diagnosis.next) == ("k_too_small", told)
+
+
 def drawn(name, n, *, good=True, seed=3):
     planted = {**CERTAIN, **LEAKS}[name]
     return world(planted.plant, n, np.random.default_rng(seed), good=good)

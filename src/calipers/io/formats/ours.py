@@ -48,14 +48,14 @@ from calipers.io.tables.columns import Columns, Pairs
 from calipers.io.tables.scan import InputTable, explained
 from calipers.io.tables.usual_names import is_long
 from calipers.model.matched import Dataset, Role
-from calipers.names import QUERY_TEXT, plain_name
+from calipers.names import QUERY_TEXT, plain_name, words_in
 
 if TYPE_CHECKING:
     from calipers.io.tables.profile import Profiles
 
 
 OURS_ALONE = frozenset(
-    {"id", "query", "retrieved", "ground_truth", "tags", "stages", "latency_ms", "error"}
+    words_in("id query retrieved ground_truth tags stages latency_ms error judged_only")
 )
 """Field names by which no other format is recognised."""
 
@@ -93,7 +93,7 @@ def holds_plain_parts(table: InputTable) -> bool:
 _ANY_JSON = r"^\s*[\[{]"
 _NESTED_JSON = r"^\s*(\{|\[\s*[\[{])"
 _OF_RECORDS = frozenset(
-    {"tags", "forbidden", "excluded", "stages", "latency_ms", "error"}
+    words_in("tags forbidden excluded stages latency_ms error judged_only")
 )
 
 

@@ -38,6 +38,7 @@ FACETS: Mapping[str, str] = {
     "spans": "targets with start and end",
     "targets_without_id": "targets without an id",
     "queries_without_targets": "queries without targets",
+    "only_returned": "queries of which only what was returned was judged",
     "forbidden": "things that must not be found",
     "excluded": "things that do not count",
     "tags": "queries with tags",
@@ -57,7 +58,9 @@ FACETS: Mapping[str, str] = {
 }
 """What a format may be unable to hold, in words."""
 DETAILS: Mapping[str, frozenset[str]] = {
-    "targets": frozenset({*_OF_TARGETS, "targets_without_id", "queries_without_targets"}),
+    "targets": frozenset(
+        {*_OF_TARGETS, "targets_without_id", "queries_without_targets", "only_returned"}
+    ),
     "results": frozenset(
         {*_OF_RESULTS, "results_without_id", "latencies", "errors", "stages"}
         | {"queries_without_results"}
@@ -98,6 +101,7 @@ def _of_truth(truth: GroundTruth) -> Counts:
         targets=targets.height,
         targets_without_id=targets["item"].null_count(),
         queries_without_targets=truth.queries.height - targets["query"].n_unique(),
+        only_returned=truth.queries.height if truth.only_returned else 0,
         forbidden=0 if truth.forbidden is None else truth.forbidden.height,
         excluded=0 if truth.excluded is None else truth.excluded.height,
         query_texts=_texts(truth.queries),
@@ -252,6 +256,9 @@ def _records(
             found["retrieved"] = _results(results.get(name, []))
         if truth is not None and lacking != "ground_truth":
             found["ground_truth"] = _targets(targets.get(name, []))
+            if truth.only_returned:
+                # Grades alone do not say it, where a result was not judged.
+                found["judged_only"] = "returned"
         found |= {
             part: _results(some[name]) for part, some in further.items() if name in some
         }

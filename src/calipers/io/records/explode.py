@@ -332,6 +332,8 @@ class ExplodedRecords:
     _stage_queries: dict[str, list[str]] = field(default_factory=dict)
     _emptied: list[str] = field(default_factory=list)
     """Queries whose target is a word for nothing, such as N/A."""
+    _only_returned: bool = False
+    """Whether a record says that only what was returned was judged."""
 
     def __post_init__(self) -> None:
         self._targets: dict[str, list[pl.DataFrame]] = {part: [] for part in _TARGETS}
@@ -381,6 +383,7 @@ class ExplodedRecords:
         self._missing.append(side if part is None else None)
         self._answered.append(record.retrieved is not None or record.error is not None)
         self._judged.append(record.ground_truth is not None)
+        self._only_returned |= record.judged_only is not None
         if record.retrieved:
             self._by_score.add(isinstance(record.retrieved, dict))
 
@@ -486,6 +489,7 @@ class ExplodedRecords:
             forbidden=parts["forbidden"],
             excluded=parts["excluded"],
             notes=tuple(no_targets(self._emptied)),
+            only_returned=self._only_returned,
         )
 
     def _place_of(self, targets: pl.DataFrame, row: int) -> str:

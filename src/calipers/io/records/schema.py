@@ -87,6 +87,8 @@ class JsonRecord(Asked):
     stages: dict[str, list[Id | JsonResult] | dict[str, float]] | None = None
     missing_from: Literal["run", "ground_truth"] | None = None
     """The side without this query, which is not the same as an empty list."""
+    judged_only: Literal["returned"] | None = None
+    """Says that only what was returned was judged, so that nobody knows what was missed."""
 
 
 def question_and_id(row: Asked) -> tuple[Id | None, Id | None]:

@@ -13,7 +13,8 @@ from calipers.model.run import RUN_SCHEMA, Run
 from calipers.names import EMPTY, words_in
 
 COLUMNS = words_in(
-    "id query tags retrieved ground_truth forbidden excluded stages latency_ms error missing_from"
+    "id query tags retrieved ground_truth judged_only forbidden excluded stages latency_ms "
+    "error missing_from"
 )
 """Columns of a table with one row per query."""
 
@@ -47,6 +48,7 @@ def fits_long(part: Dataset) -> bool:
     if truth is not None:
         whole = truth.queries.height == truth.targets["query"].n_unique()
         more = truth.tags or truth.forbidden is not None or truth.excluded is not None
+        more = more or truth.only_returned
         # As a cell of its own, an id that is called none would say that there is no target.
         ids = truth.targets["item"].str.to_lowercase()
         more = more or ids.is_in([*EMPTY]).any()

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, is_command_line
 from calipers.io import registry
 from calipers.io.build import MemoryBudget
 from calipers.io.files.open import Source
@@ -189,6 +189,13 @@ def _left_out(lost: Mapping[str, int], output: Output) -> Iterator[str]:
             "Left out, as {output} cannot hold it: {counts}.",
             output=output.title,
             counts=joined(*counts, by=", "),
+        )
+    if "only_returned" in lost:
+        option = "--judged returned" if is_command_line() else 'judged="returned"'
+        yield sentence(
+            "Give {option.text} wherever you measure with this file: it cannot say that "
+            "only what was returned was judged, and recall would be wrong.",
+            option=named(option),
         )
 
 

@@ -224,11 +224,32 @@ def _more_targets_than_places(seen: Seen) -> First | None:
         f"{number(highest)}."
     )
     bound = Fact(about="bound", metric=str(seen.metrics[0]), k=seen.k, value=highest)
-    room = Fact(about="setting", k=enough, value=0.95, count=95, of=100, text="queries")
-    following = f"k = {enough} holds all targets of 95 of 100 queries."
+    held = int(np.count_nonzero(wanted <= enough))
     return First(
-        Sentence(text, [_mean(seen), bound]), "k_too_small", Sentence(following, [room])
+        Sentence(text, [_mean(seen), bound]),
+        "k_too_small",
+        _room(enough, held, wanted.size),
     )
+
+
+def _room(k: int, held: int, total: int) -> Sentence:
+    """How many of the queries a k holds all targets of.
+
+    >>> for held, total in ((10, 10), (96, 100), (1, 1)):
+    ...     print(_room(5, held, total))
+    k = 5 holds all targets of all 10 queries.
+    k = 5 holds all targets of 96 of 100 queries.
+    k = 5 holds all targets of the query.
+    """
+    queries = (
+        f"{held:,} of {total:,} queries" if held < total else f"all {total:,} queries"
+    )
+    if total == 1:
+        queries = "the query"
+    fact = Fact(
+        about="setting", k=k, value=held / total, count=held, of=total, text="queries"
+    )
+    return Sentence(f"k = {k} holds all targets of {queries}.", [fact])
 
 
 def _rerank(seen: Seen) -> str:
