@@ -250,16 +250,66 @@ def test_an_answer_to_the_question_before_stops_the_run(tmp_path: Path) -> None:
         calipers.retrieve(f"cmd:{sys.executable} {program}", QUESTIONS, k=1)
 
 
-def test_an_id_of_another_service_is_no_echo(tmp_path: Path) -> None:
-    program = tmp_path / "proxy.py"
-    program.write_text(
-        "import json, sys\n"
-        "for line in sys.stdin:\n"
-        "    query = json.loads(line)['query']\n"
-        "    print(json.dumps({'id': f'resp-{query}', 'data': [query]}), flush=True)\n"
-    )
-    run = calipers.retrieve(f"cmd:{sys.executable} {program}", QUESTIONS, k=1)
+PROXY = """
+import json, sys
+for line in sys.stdin:
+    query = json.loads(line)["query"]
+    print(json.dumps({"id": @ID, "@NAME": [query]}), flush=True)
+"""
+
+
+def proxy(folder: Path, own_id: str, name: str) -> str:
+    """Write a search that answers with an id of its own, and return what starts it."""
+    program = folder / "proxy.py"
+    program.write_text(PROXY.replace("@ID", own_id).replace("@NAME", name))
+    return f"cmd:{shlex.quote(sys.executable)} {shlex.quote(str(program))}"
+
+
+@pytest.mark.parametrize(
+    ("own_id", "shown", "name"),
+    [
+        ("'zzz'", "'zzz'", "results"),
+        ("'zzz'", "'zzz'", "retrieved"),
+        ("'resp-' + query", "'resp-0'", "data"),
+        ("1.5", "'1.5'", "hits"),
+    ],
+)
+def test_an_id_that_is_not_the_question_s_stops_the_run(
+    own_id: str, shown: str, name: str, tmp_path: Path
+) -> None:
+    """Under whatever name the results stand, and though no question was answered twice."""
+    output = tmp_path / "run.jsonl"
+    sentence = f"It answered question '0' with the id {shown}, which is not the question's. "
+    with pytest.raises(RetrieverFailed, match=sentence) as stopped:
+        calipers.retrieve(proxy(tmp_path, own_id, name), QUESTIONS, k=1, output=output)
+    assert "Repeat the id that came with the question" in str(stopped.value)
+    assert not output.exists()
+
+
+@pytest.mark.parametrize("own_id", ["query", "int(query)", "None"])
+def test_the_id_of_the_question_or_none_is_taken(own_id: str, tmp_path: Path) -> None:
+    run = calipers.retrieve(proxy(tmp_path, own_id, "results"), QUESTIONS, k=1)
     assert run.frame["item"].to_list() == QUESTIONS
+
+
+def test_an_id_of_another_service_is_no_echo_where_the_results_are_named(tmp_path: Path) -> None:
+    target = proxy(tmp_path, "'resp-' + query", "data")
+    run = calipers.retrieve(target, QUESTIONS, k=1, results="$.data[*]")
+    assert run.frame["item"].to_list() == QUESTIONS
+
+
+@pytest.mark.parametrize("command", ["eval", "retrieve"])
+def test_a_command_refuses_an_id_that_is_not_the_question_s(command: str, tmp_path: Path) -> None:
+    questions = tmp_path / "q.jsonl"
+    questions.write_text('{"id": "q1", "query": "Who gave it?", "expected_ids": ["c1"]}\n')
+    target = proxy(tmp_path, "'zzz'", "results")
+    words = {
+        "eval": ("eval", str(questions), "--retriever", target),
+        "retrieve": ("retrieve", target, str(questions), "--check"),
+    }
+    printed = calipers_command(*words[command])
+    assert printed.code == 2
+    assert "answered question 'q1' with the id 'zzz', which is not" in printed.err
 
 
 def test_a_script_that_answers_once_and_ends_is_started_again(tmp_path: Path) -> None:

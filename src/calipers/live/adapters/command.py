@@ -8,7 +8,8 @@ may have any shape that a function may return.
 The ``id`` ties an answer to its question. Without it only the order does, and one line
 too many gives every later question its neighbour's answer. So the first line that cannot
 belong to a question stops the run, and answers that came without an id are then not
-trusted.
+trusted. An ``id`` beside the results is the question's, under whatever name they stand;
+only where the caller says where the results are (``--results``) may it be a service's own.
 """
 
 import contextlib
@@ -55,6 +56,11 @@ ONE_LINE = (
     "A search command writes one line of JSON for each question and nothing else to "
     "standard output; print everything else to standard error"
 )
+SAME_ID = f'{ONE_LINE}, and repeat the question\'s id: {{"id": …, "retrieved": […]}}.'
+OWN_ID = (
+    'Repeat the id that came with the question, {"id": …, "retrieved": […]}, or leave an '
+    "id of another kind out."
+)
 WITHOUT_ID = (
     "The answer does not repeat the id of its question, so only its order ties it to one; answer "
     'with {"id": …, "retrieved": […]}.'
@@ -85,7 +91,9 @@ def from_command(line: str, *, layout: Layout | None = None) -> Retriever:
     return Retriever(
         name=f"cmd:{shown}",
         settings=settings_of(f"cmd:{shown}", layout),
-        open=lambda: _Session(arguments, trust),
+        open=lambda: _Session(
+            arguments, trust, may_have_own_id=layout.results is not None
+        ),
         remark=trust.remark,
         code=code_of_files(words),
         layout=layout,
@@ -139,9 +147,13 @@ def shown_words(words: list[str], secrets: Secrets) -> str:
 class _Session(Session):
     """One running process, started when needed and again after it failed."""
 
-    def __init__(self, arguments: list[str], trust: _Trust) -> None:
+    def __init__(
+        self, arguments: list[str], trust: _Trust, *, may_have_own_id: bool
+    ) -> None:
         self.arguments = arguments
         self.trust = trust
+        self.may_have_own_id = may_have_own_id
+        """Whether an id that was never asked may be that of a service's response."""
         self.process: subprocess.Popen[bytes] | None = None
         self.lines: queue.Queue[bytes | None] = queue.Queue(MOST_WAITING)
         self.complaints: deque[bytes] = deque(maxlen=TAIL_LINES)
@@ -302,14 +314,19 @@ class _Session(Session):
                 f"It printed a line that is not JSON: {_shown(line)}."
             ) from None
         echo = _echoed_id(answer)
-        if echo == question.id:
-            self.sent.add(question.id)
-        elif echo is not None and (echo in self.sent or _is_ours(answer)):
+        if echo is not None and echo in self.sent and echo != question.id:
             raise self._broken(
                 f"It answered question {echo!r:.60} when asked {question.id!r:.60}."
             )
-        else:
-            self.sent.add(question.id)
+        has_own_id = self.may_have_own_id and not _is_ours(answer)
+        if echo is not None and echo != question.id and not has_own_id:
+            raise self._broken(
+                f"It answered question {question.id!r:.60} with the id {echo!r:.60}, "
+                "which is not the question's.",
+                OWN_ID,
+            )
+        self.sent.add(question.id)
+        if echo != question.id:
             self.trust.without_id = True
         if (
             isinstance(answer, dict)
@@ -319,26 +336,19 @@ class _Session(Session):
             raise AskFailed("command", beginning(str(answer["error"])))
         return answer
 
-    def _broken(self, sentence: str) -> ProtocolBroken:
+    def _broken(self, sentence: str, advice: str = SAME_ID) -> ProtocolBroken:
         """The error that stops the run, because lines and questions no longer belong together."""
         self._end(kill=True)
-        doubt = self.trust.without_id
-        advice = (
-            f'{ONE_LINE}, and repeat the question\'s id: {{"id": …, "retrieved": […]}}.'
-        )
-        return ProtocolBroken(f"{sentence} {advice}", doubt=doubt)
+        return ProtocolBroken(f"{sentence} {advice}", doubt=self.trust.without_id)
 
 
 def _echoed_id(answer: object) -> str | None:
-    """The id that an answer gives beside its results, as a text."""
-    if not isinstance(answer, dict):
+    """The id that an answer gives beside its results, as a text; None without one."""
+    if not isinstance(answer, dict) or answer.get("id") is None:
         return None
-    echo = answer.get("id")
     # A number beside numbers is the score of a result with this id.
     beside = any(isinstance(value, list | dict) for value in answer.values())
-    if isinstance(echo, str | int) and (beside or _is_ours(answer)):
-        return str(echo)
-    return None
+    return str(answer["id"]) if beside or _is_ours(answer) else None
 
 
 def _is_ours(answer: object) -> bool:
