@@ -1,3 +1,4 @@
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -92,3 +93,18 @@ def test_a_failed_query_shows_nothing():
     rows[0]["error"] = "timeout"
     scores = evaluate(rows, metrics="recall@1,span_recall@1,span_precision@1")
     assert [scores[name].mean for name in scores] == [0, 0, 0]
+
+
+def test_a_place_is_the_name_of_a_result_without_an_id_in_every_format():
+    """Repeats are counted, and other places are another run."""
+    chunks = [("a", 0, 9), ("a", 0, 9), ("b", 0, 9)]
+    truth = [{"query": "q", "ground_truth": named([("a", 0, 9)])}]
+    table = pl.DataFrame(
+        [{"query": "q", "rank": 1 + at, **one} for at, one in enumerate(named(chunks))]
+    )
+    in_records = evaluate(records(chunks, [("a", 0, 9)]))
+    in_a_table = evaluate(ground_truth=truth, run=table)
+    elsewhere = evaluate(records([*chunks[:2], ("b", 1, 9)], [("a", 0, 9)]))
+    assert (in_records.audit.duplicates, in_a_table.audit.duplicates) == (1, 1)
+    assert in_records.fingerprints["run"] == in_a_table.fingerprints["run"]
+    assert in_records.fingerprints["run"] != elsewhere.fingerprints["run"]

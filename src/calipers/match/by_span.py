@@ -16,7 +16,7 @@ from calipers.model.ground_truth import GroundTruth, SpanTable
 from calipers.model.matched import Matches, Tally
 from calipers.model.matching import MatchRule
 from calipers.model.policy import Policy
-from calipers.model.ranking import RankedBatch
+from calipers.model.ranking import RankedBatch, result_names
 from calipers.model.run import Run
 
 _SPAN = ("document", "start", "end")
@@ -97,10 +97,11 @@ _NO_EDGES = pl.DataFrame(
 
 def _with_names(batch: RankedBatch) -> RankedBatch:
     """Results without an id are identified by their span."""
-    if "item" in batch.frame.columns:
+    columns = batch.frame.columns
+    if "item" in columns and not batch.frame["item"].null_count():
         return batch
-    name = pl.format("{}:{}-{}", *_SPAN).alias("item")
-    return replace(batch, frame=batch.frame.with_columns(name))
+    names = result_names(batch.frame).alias("item")
+    return replace(batch, frame=batch.frame.with_columns(names))
 
 
 def _targets(ground_truth: GroundTruth) -> pl.DataFrame:

@@ -28,6 +28,14 @@ low."""
 
 Numbers = TypeVar("Numbers", Ints, Floats)
 _MOST_PADDING = 4
+_NAMES = (
+    ("{}", ("item",)),
+    ("{}:{}-{}", ("document", "start", "end")),
+    ("{}", ("text",)),
+    ("{}#{}", ("document", "page")),
+    ("{}", ("document",)),
+)
+"""What a result may be known by, the surest first, and how that is written."""
 
 
 class NotGroupedError(Exception):
@@ -76,7 +84,8 @@ class RankedBatch:
     @cached_property
     def identity(self) -> pl.Series:
         """What identifies a result: equal values are duplicates."""
-        return self.frame[_identity(self.frame)]
+        names = self.frame[_identity(self.frame)]
+        return result_names(self.frame) if names.null_count() else names
 
     @cached_property
     def query_hashes(self) -> Hashes:
@@ -106,6 +115,21 @@ class RankedBatch:
 def _identity(frame: pl.DataFrame) -> str:
     """The identity of a result: its id, else its text, else its document."""
     return next(name for name in ("item", "text", "document") if name in frame.columns)
+
+
+def result_names(frame: pl.DataFrame) -> pl.Series:
+    """What each result is known by: its id, else its place, its text or its document.
+
+    >>> result_names(pl.DataFrame({"item": ["a", None], "text": ["b", "c"]})).to_list()
+    ['a', 'c']
+    """
+    names = [
+        pl.format(form, *columns)
+        for form, columns in _NAMES
+        if {*columns} <= {*frame.columns}
+    ]
+    nothing = pl.repeat(None, pl.len(), dtype=pl.String())
+    return frame.select(pl.coalesce(*names, nothing).alias("name")).to_series()
 
 
 def rank_batches(

@@ -59,6 +59,14 @@ def test_results_without_ids_are_told_apart_by_their_texts():
     assert [one.item for one in found.lost] == ["Two."]
 
 
+def test_results_with_a_place_only_are_told_apart_by_it():
+    old = [{"query": "q r", "retrieved": [{"document": "a", "start": 0, "end": 9}]}]
+    new = [{"query": "q r", "retrieved": [{"document": "a", "start": 5, "end": 9}]}]
+    (query,) = calipers.diff(old, new).queries
+    assert [moved.item for moved in query.new] == ["a:5-9"]
+    assert [moved.item for moved in query.lost] == ["a:0-9"]
+
+
 @pytest.mark.parametrize("settings", [{"k": 0}, {"k": True}])
 def test_what_cannot_be_meant_is_refused(settings):
     with pytest.raises(InvalidInput):

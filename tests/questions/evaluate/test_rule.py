@@ -4,6 +4,7 @@ import json
 import random
 from unittest.mock import Mock
 
+import polars as pl
 import pytest
 
 import calipers
@@ -53,3 +54,54 @@ def test_equal_scores_that_are_no_neighbours_are_named():
     run = {f"q{q}": {"a": 0.5, "b": 0.75, "c": 0.5, "x": 0.25} for q in range(8)}
     scores = calipers.evaluate(ground_truth={query: {"a": 1} for query in run}, run=run)
     assert any(note.startswith("Equal scores decide") for note in scores.recorded.notes)
+
+
+def _in_ids(name, at):
+    return {"item": f"{name}{at}"}
+
+
+def _in_spans(name, at):
+    return {"document": name, "start": at * 100, "end": at * 100 + 80}
+
+
+def _in_texts(name, at):
+    return {"text": f"The words of list {name} at {at}."}
+
+
+def _in_both(name, at):
+    """The first with an id that all lists share, the others without one."""
+    return _in_spans(name, at) if at else {"item": "x", **_in_spans("x", 0)}
+
+
+def _as_records(lists):
+    return [{"query": query, "retrieved": results} for query, results in lists.items()]
+
+
+def _as_table(lists):
+    rows = [
+        {"query": query, "rank": rank, **result}
+        for query, results in lists.items()
+        for rank, result in enumerate(results, 1)
+    ]
+    return pl.DataFrame(rows)
+
+
+@pytest.mark.parametrize("form", [_in_ids, _in_spans, _in_texts, _in_both])
+@pytest.mark.parametrize("written", [_as_records, _as_table])
+@pytest.mark.parametrize("names", ["aaa", "abc"])
+def test_the_same_results_are_said_only_where_they_are_the_same(form, written, names):
+    lists = {f"q{at}": [form(name, rank) for rank in range(4)] for at, name in enumerate(names)}
+    truth = [
+        {"query": query, "ground_truth": [results[0].get("text", results[0])]}
+        for query, results in lists.items()
+    ]
+    notes = calipers.evaluate(ground_truth=truth, run=written(lists)).recorded.notes
+    seen = any(note.startswith("Every query gets the same 4 results") for note in notes)
+    assert seen == (names == "aaa")
+
+
+def test_lists_with_repeats_are_not_the_same_results():
+    lists = {"q1": ["a", "b", "c", "d"], "q2": ["a", "a", "b", "b"]}
+    made = [{"query": q, "retrieved": found, "ground_truth": ["a"]} for q, found in lists.items()]
+    notes = calipers.evaluate(made).recorded.notes
+    assert not any(note.startswith("Every query gets the same") for note in notes)

@@ -43,6 +43,14 @@ def test_reasons(returned, wanted, more, reason):
     assert row["instead"] == [one if isinstance(one, str) else one["id"] for one in returned[:2]]
 
 
+def test_a_result_with_a_place_only_is_named_by_it():
+    chunk = {"document": "a", "start": 50, "end": 90}
+    wanted = [{"document": "a", "start": 0, "end": 9}]
+    safe = {"query": "s", "retrieved": wanted, "ground_truth": wanted}
+    found = misses([{"query": "q", "retrieved": [chunk], "ground_truth": wanted}, safe])
+    assert found.table["instead"].to_list() == [["a:50-90"]]
+
+
 def test_a_query_on_which_the_retriever_failed():
     record = {"query": "q", "ground_truth": ["a"], "retrieved": ["x", "y"], "error": "timeout"}
     assert only_reason(record)["reason"] == "retriever_error"

@@ -14,6 +14,7 @@ from calipers.model.arrays import Floats
 from calipers.model.document import Document, Lines, Note
 from calipers.model.fact import Fact, Sentence, sentence
 from calipers.model.ground_truth import GroundTruth
+from calipers.model.ranking import result_names
 from calipers.model.result import HasRows, plain, sentences_of
 from calipers.model.run import Run
 from calipers.present.escape import printable
@@ -169,12 +170,14 @@ def _queries_of(run: Run, frame: pl.DataFrame) -> pl.Series:
 
 
 def _listed(frame: pl.DataFrame) -> dict[str, list[str]]:
-    """The first k results of each query without duplicates, by id or else by text."""
-    items = frame["item"] if "item" in frame.columns else pl.Series([None] * frame.height)
-    texts = frame["text"] if "text" in frame.columns else pl.Series([None] * frame.height)
+    """The first k results of each query without duplicates: by id, by text or by place."""
+    unknown = pl.Series([None] * frame.height)
+    items = frame["item"] if "item" in frame.columns else unknown
+    texts = frame["text"] if "text" in frame.columns else unknown
+    names = result_names(frame)
     by_query: dict[str, dict[str, None]] = {}
-    for query, item, text in zip(frame["query"], items, texts, strict=True):
-        key = item if item is not None else normalise(text or "")
+    for query, item, text, name in zip(frame["query"], items, texts, names, strict=True):
+        key = normalise(text) if item is None and text is not None else name
         by_query.setdefault(query, {})[key] = None
     return {query: list(some) for query, some in by_query.items()}
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 
 from calipers.engines.scoring import compute
 from calipers.measures import Metric
@@ -12,6 +13,7 @@ from calipers.measures.spec import parse
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.fact import Fact, sentence
 from calipers.model.matched import Matched, Matches
+from calipers.model.ranking import result_names
 from calipers.model.scores import Scores
 from calipers.questions.shown_results import Context, over_contexts
 from calipers.statistics.clusters import exact_mean
@@ -43,18 +45,27 @@ def _whole_corpus(pair: Matched, scores: Scores) -> Iterator[str]:
         return
     if scores[whole[0]].mean != 1.0:
         return
-    items: set[str | None] = set()
-    for frame in pair.run.scan():
-        if "item" not in frame.columns:
-            return
-        items.update(frame["item"].unique().to_list())
-        if len(items) > depth:
-            return
+    if not _all_the_same(pair, depth):
+        return
     yield sentence(
         "Every query gets the same {it.count} results, the whole corpus as it seems: any order "
         "finds all.",
         it=Fact(about="count", count=depth, text="whole corpus"),
     )
+
+
+def _all_the_same(pair: Matched, depth: int) -> bool:
+    """Whether every query has the same results, so many of them and none of them twice."""
+    names: set[str] = set()
+    pairs: list[pl.DataFrame] = []
+    for frame in pair.run.scan():
+        name = result_names(frame)
+        names.update(name.unique().to_list())
+        if len(names) > depth or name.null_count():
+            return False
+        pairs.append(pl.DataFrame([frame["query"], name.alias("name")]))
+    each = pl.concat(pairs).group_by("query").agg(pl.col("name").n_unique())
+    return len(names) == depth and bool((each["name"] == depth).all())
 
 
 class _Orders(NamedTuple):

@@ -16,6 +16,7 @@ from calipers.measures.views import NEVER
 from calipers.model.arrays import Bools, Ints, as_series
 from calipers.model.matched import Matches
 from calipers.model.matching import MatchRule
+from calipers.model.ranking import result_names
 from calipers.questions.shown_results import Context
 
 INSTEAD = 3
@@ -208,11 +209,18 @@ _NOTHING_INSTEAD = pl.DataFrame(
 
 
 def _came_instead(block: Context, k: int, wanted: Bools) -> pl.DataFrame:
-    """The first results of each query that contain no target, as ids and as texts."""
+    """The first results of each query that contain no target, as ids and as texts.
+
+    A result with neither is named by its place.
+    """
     rows = np.flatnonzero(
         (block.rank <= k) & ~block.holds_target & wanted[block.codes][block.code]
     )
     wrong = _with_columns(block.frame[rows], "item", "text")
+    if wrong["item"].null_count():
+        named = pl.col("item").is_not_null() | pl.col("text").is_not_null()
+        place = pl.when(named).then("item").otherwise(result_names(wrong))
+        wrong = wrong.with_columns(place.alias("item"))
     codes = pl.Series("code", block.codes[block.code[rows]])
     return (
         wrong.with_columns(codes)
