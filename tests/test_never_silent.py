@@ -110,7 +110,7 @@ def test_other_names_on_one_side_are_refused_and_mapped_on_request(rule, pair):
         (renamed, run),
         (truth, {q: {RULES[rule](i): s for i, s in items.items()} for q, items in run.items()}),
     ):
-        with pytest.raises(NoCommonIds, match="--map-ids" if "," not in rule else "in common"):
+        with pytest.raises(NoCommonIds, match="map_ids=" if "," not in rule else "in common"):
             values(other, found)
         assert values(other, found, map_ids=rule, ties="input") == values(truth, run, ties="input")
 

@@ -46,7 +46,7 @@ BAD = {
         (["new.jsonl", "--require", "mrr >= 0.5 for typ=odd"], "Did you mean type?"),
         (["new.jsonl", "--require", "mrr >= 0.5 for type=od"], "Did you mean odd?"),
         (["new.jsonl", "--require", "mr >= 0.5"], "no metric called 'mr'"),
-        (["new.jsonl", "--baseline", "old.jsonl"], "no result of Calipers"),
+        (["new.jsonl", "--baseline", "old.jsonl"], "old.jsonl is a run, and a baseline is"),
         (["new.jsonl", "--baseline", "main.json", "--allow", "-1"], "loss that is allowed"),
     ],
 }

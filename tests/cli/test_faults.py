@@ -121,7 +121,8 @@ def test_a_baseline_that_is_cut_off_is_invalid_json(here: Path) -> None:
     (here / "base.json").write_text("{")
     sentence = refused("gate", "evals.jsonl", "--baseline", "base.json")
     assert "The JSON in base.json:1:2 ends in the middle of a value" in sentence
-    assert "is no result of Calipers" in refused("gate", "evals.jsonl", "--baseline", "many.jsonl")
+    sentence = refused("gate", "evals.jsonl", "--baseline", "many.jsonl")
+    assert "many.jsonl is a run, and a baseline is a result that was measured" in sentence
 
 
 @pytest.mark.parametrize("name", ["a/../../x", "a/..", "a//b", "a/./b"])

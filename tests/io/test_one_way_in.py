@@ -147,7 +147,7 @@ def test_a_rule_for_ids_that_would_make_them_meet_is_proposed_and_works(ours, th
     given: dict[str, Any] = {"ground_truth": {"q": [ours]}, "run": {"q": [theirs]}}
     with pytest.raises(CalipersError) as caught:
         evaluate(**given)
-    rule = str(caught.value).partition("--map-ids ")[2].partition(", or")[0]
+    rule = str(caught.value).partition('map_ids="')[2].partition('"')[0]
     assert mean("mrr", **given, map_ids=rule) == 1.0
 
 

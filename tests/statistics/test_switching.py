@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from calipers.statistics.switching import (
     draw_order,
@@ -106,4 +107,12 @@ def test_the_estimate_is_that_of_a_loop():
     estimate = sum(guess * weight for guess, weight in zip(guesses, weights, strict=True)) / total
     low, middle, high = totals(np.array(differences), np.array(sizes), 0.3)
     assert middle == pytest.approx(estimate)
-    assert low <= middle <= high
+    # The pseudo-differences -1 and 1 are two more draws of the whole.
+    squares = 2.0 + 2.0 * (estimate / whole) ** 2
+    for at, difference in enumerate(differences):
+        expected = (estimate - sum(differences[:at])) / sum(sizes[at:])
+        squares += (difference / sizes[at] - expected) ** 2
+    half = stats.t.ppf(0.7, 5) * math.sqrt(squares / 5) * whole / math.sqrt(total)
+    known = sum(differences)
+    assert low == pytest.approx(max(estimate - half, known - sum(sizes[4:])))
+    assert high == pytest.approx(min(estimate + half, known + sum(sizes[4:])))

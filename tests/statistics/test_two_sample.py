@@ -43,6 +43,25 @@ def test_hits_and_misses_are_fishers_exact_test():
     assert answer_of([0] * 3 + [1] * 9, [1] * 42).p == pytest.approx(exact, abs=0.004)
 
 
+def test_a_mean_of_clusters_is_over_their_queries():
+    """Four clusters of 1 to 4 queries in a group, three outside: of all 35 groups of four."""
+    values = [[1.0], [1.0, 0.5], [0.5, 0.5, 1.0], [1.0] * 4, [0.0], [0.5, 0.0], [0.5, 0.0, 0.5]]
+    clusters = [str(at) for at, unit in enumerate(values) for _ in unit]
+    found = group_tests(
+        [value for unit in values for value in unit],
+        [[int(name) < 4 for name in clusters]],
+        clusters,
+    )[0]
+    differences = [
+        np.mean([value for at in chosen for value in values[at]])
+        - np.mean([value for at in range(7) if at not in chosen for value in values[at]])
+        for chosen in combinations(range(7), 4)
+    ]
+    above = np.mean(np.array(differences) >= differences[0] - 1e-9)
+    below = np.mean(np.array(differences) <= differences[0] + 1e-9)
+    assert found.p == pytest.approx(2 * min(above, below), abs=2 * NOISE)
+
+
 @given(GROUP, GROUP, st.data())
 @FEW
 def test_lowering_a_value_of_the_lower_group_never_weakens_it(first, second, data):

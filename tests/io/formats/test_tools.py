@@ -181,7 +181,9 @@ def test_an_answer_is_not_taken_for_what_should_be_found(tmp_path, answers):
     why = "'ground_truth' of ragas is an answer in words, not what should be found"
     ways: list[dict[str, Any]] = [{"data": path}, {"ground_truth": path, "run": path}]
     for given in ways:
-        with pytest.raises(InvalidInput, match=rf"only results \(.*\): {why}; give one with --gr"):
+        with pytest.raises(
+            InvalidInput, match=rf"only results \(.*\): {why}; give one with .*ground_truth="
+        ):
             evaluate(**given)
     examples = [{"inputs": {"question": "Who?"}, "outputs": {"answer": "Nobody."}}]
     with pytest.raises(InvalidInput, match="an answer is not what a retriever returns"):

@@ -124,8 +124,11 @@ def test_broken_files_are_refused(tmp_path, content, sentence):
 def test_a_run_in_json_lines_is_no_result_and_is_not_called_broken(tmp_path):
     path = tmp_path / "yesterday.jsonl"
     path.write_text('{"query": "q", "retrieved": ["a"]}\n{"query": "p", "retrieved": ["b"]}\n')
-    with pytest.raises(UnreadableFile, match="is no result of Calipers"):
+    with pytest.raises(InvalidInput, match="is a run, and a baseline is a result") as caught:
         gate(RECORDS, baseline=path)
+    # Python is told a call and a keyword.
+    assert "calipers.gate_save(" in str(caught.value)
+    assert "--" not in str(caught.value)
 
 
 @pytest.mark.parametrize("command", ["eval", "misses", "audit"])

@@ -148,3 +148,24 @@ def test_the_whole_fails_by_its_mean_however_few_queries_lost():
     now[0] = 0.0
     (check,) = compare(scores_of(now), scores_of(before))
     assert (check.status, check.because) == ("failed", ("over the 0.05 allowed",))
+
+
+def test_the_worst_queries_are_those_that_lost():
+    before = np.full((12, 1), 0.5)
+    now = before.copy()
+    now[:3] = 0.0
+    now[11] = 1.0
+    (check,) = compare(scores_of(now), scores_of(before))
+    assert [query.query for query in check.worst] == ["q0", "q1", "q2"]
+
+
+@pytest.mark.parametrize(("cluster", "units"), [("topic", "clusters"), (None, "queries")])
+def test_what_a_difference_takes_is_said_of_what_is_counted(cluster, units):
+    before = np.full((60, 1), 0.5)
+    now = before.copy()
+    now[:12:2] = 0.0
+    now[20:36:3] = 1.0
+    tags = {"topic": [f"t{at // 2}" for at in range(60)]}
+    now, before = scores_of(now, tags=tags), scores_of(before, tags=tags)
+    (check,) = compare(now, before, cluster=cluster, allow=0.1)
+    assert str(check.claim.next).endswith(f" {units}.")

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from calipers import gate, gate_save
-from calipers.model.document import Table
+from calipers.model.document import Lines, Table
 from calipers.present.terminal import first_line
 from calipers.questions.baseline import read_baseline
 from calipers.questions.gate.document import baseline_document, error_markdown
@@ -43,3 +43,15 @@ def test_a_baseline_says_when_it_was_saved_and_what_was_accepted(baseline):
 
 def test_a_gate_that_could_not_be_decided_looks_like_no_pass():
     assert error_markdown("No <b> file.") == "## ✗ Could not be checked\n\nNo &lt;b&gt; file.\n"
+
+
+def test_queries_are_named_of_what_failed_alone(baseline):
+    """One of twelve fell: too little for the whole, too much for a condition on its slice."""
+    now = systems.tagged({"odd": [1] * 6, "even": [1] * 5 + [10]})
+    verdict = gate(now, baseline=baseline, allow=0.1, require="mrr >= 0.9 for type=even", now=NOW)
+    passed = [check for check in verdict.checks if check.status != "failed"]
+    assert [len(check.worst) for check in passed] == [1]
+    blocks = [block for block in verdict.document().blocks if isinstance(block, Lines)]
+    assert [block.title for block in blocks] == [
+        "mrr >= 0.9 for type=even: the queries that weigh most"
+    ]

@@ -12,7 +12,12 @@ import polars as pl
 
 from calipers.engines.scoring import choose_metrics, deepest, score, uneven_clusters
 from calipers.engines.summary import facts_by_name
-from calipers.errors import CalipersError, InvalidInput, check_number
+from calipers.errors import (
+    CalipersError,
+    InvalidInput,
+    check_number,
+    is_command_line,
+)
 from calipers.input_types import DataInput
 from calipers.io.files.write import check_place
 from calipers.measures import Metric, parse
@@ -201,12 +206,12 @@ def _baseline(settings: "GateSettings") -> Baseline | None:
     kept = measured_before(named, settings.reading.matching.store)
     if kept is not None:
         return kept
-    _refuse_run(named)
+    _refuse_run(named, settings.reading.inputs.ground_truth)
     return read_baseline(named)
 
 
-def _refuse_run(named: object) -> None:
-    """Refuse a file of results as the baseline, with the command that measures it."""
+def _refuse_run(named: object, ground_truth: object) -> None:
+    """Refuse a file of results as the baseline, with the command or call that measures it."""
     if not isinstance(named, str | os.PathLike) or not Path(named).is_file():
         return
     from calipers.io.load import load
@@ -223,14 +228,22 @@ def _refuse_run(named: object) -> None:
             break
     if dataset.run is None:
         return
-    path = Path(named)
-    truth = [] if dataset.ground_truth is not None else ["-g", "TRUTH"]
-    inputs = [str(path)] if not truth else ["-r", str(path), *truth]
-    new = str(path.with_suffix(".baseline.json"))
-    save = join_words(["calipers", "gate", "save", *inputs, "-o", new])
+    path = str(named)
+    new = str(Path(named).with_suffix(".baseline.json"))
+    truth = ""
+    if dataset.ground_truth is None:
+        is_path = isinstance(ground_truth, str | os.PathLike)
+        truth = str(ground_truth) if is_path else "TRUTH"
+    if is_command_line():
+        inputs = ["-r", path, "-g", truth] if truth else [path]
+        save = f"run `{join_words(['calipers', 'gate', 'save', *inputs, '-o', new])}`"
+        use = f"--baseline {new}"
+    else:
+        inputs = [f"run={path!r}", f"ground_truth={truth!r}"] if truth else [repr(path)]
+        save = f"call calipers.gate_save({', '.join([*inputs, f'to={new!r}'])})"
+        use = f"baseline={new!r}"
     raise InvalidInput(
-        f"{path} is a run, and a baseline is a result that was measured: run `{save}`, then give "
-        f"--baseline {new}."
+        f"{path} is a run, and a baseline is a result that was measured: {save}, then give {use}."
     )
 
 
