@@ -108,3 +108,30 @@ def test_a_place_is_the_name_of_a_result_without_an_id_in_every_format():
     assert (in_records.audit.duplicates, in_a_table.audit.duplicates) == (1, 1)
     assert in_records.fingerprints["run"] == in_a_table.fingerprints["run"]
     assert in_records.fingerprints["run"] != elsewhere.fingerprints["run"]
+
+
+def test_documents_of_one_query_are_apart_also_where_their_characters_have_the_same_numbers():
+    wanted = [("a", 0, 10), ("b", 0, 10)]
+    for chunks, characters_found in (
+        ([("a", 5, 15), ("b", 8, 12)], 7),
+        ([("b", 5, 15), ("b", 0, 2), ("a", 10, 20)], 7),
+        ([("b", 10, 20), ("a", 0, 4)], 4),
+    ):
+        scores = evaluate(
+            records(chunks, wanted), metrics="span_recall@3", nothing_in_common="zero"
+        )
+        assert scores["span_recall@3"].mean == pytest.approx(characters_found / 20)
+
+
+def test_a_forbidden_place_is_met_by_what_overlaps_it_and_not_by_what_touches_it():
+    def old_first(start, end):
+        record = {
+            "query": "q",
+            "retrieved": named([("a", start, end)]),
+            "ground_truth": named([("a", 0, 5)]),
+            "forbidden": named([("a", 10, 20)]),
+        }
+        scores = evaluate([record], metrics="old_first@1", nothing_in_common="zero")
+        return scores["old_first@1"].mean
+
+    assert [old_first(*place) for place in ((5, 10), (20, 30), (5, 11), (19, 30))] == [0, 0, 1, 1]

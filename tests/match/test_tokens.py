@@ -33,3 +33,11 @@ def test_the_table_is_of_the_source_that_knows_most():
     table = token_table(queries, load_run([{"query": "q", "retrieved": given}]), None)
     assert table is not None
     assert (table.source, table.before.tolist()) == ("data", [0, 9, 13])
+
+
+def test_texts_alone_are_counted_and_of_two_sources_that_know_as_much_the_data_is():
+    queries = pl.Series(["q"])
+    texts = load_run([{"query": "q", "retrieved": [{"id": "a", "text": "fives"}]}])
+    assert token_table(queries, texts, None).before.tolist() == [0, 2]
+    both = load_run([{"query": "q", "retrieved": [{"id": "a", "text": "fives", "tokens": 9}]}])
+    assert token_table(queries, both, None).source == "data"

@@ -44,3 +44,15 @@ def test_systems_that_moved_alike_stand_together_and_others_do_not():
     assert said_of(before=before, fell=fell, rose=rose)[1] == alone
     both = said_of(before=before, fell=fell, again=fell)[1]
     assert both.startswith("mrr of fell and again fell from 0.500 to 0.250")
+
+
+def test_of_changes_that_may_be_chance_the_primary_metric_leads_and_then_the_larger_fall():
+    before = [1] * 4 + [None] * 4
+    rose = [1] * 6 + [None] * 2
+    fell = [None, None, 1, 1] + [None] * 4
+    lower = [None] * 3 + [1] + [None] * 4
+    sentence = said_of("mrr,hit_rate@1", before=before, rose=rose, fell=fell)[1]
+    assert sentence.startswith("mrr of fell fell from 0.500 to 0.250")
+    # The one that fell further stands first among those that fell.
+    sentence = said_of(before=before, fell=fell, lower=lower)[1]
+    assert sentence.startswith("mrr of lower and fell fell from 0.500 to 0.125 and 0.250")

@@ -111,3 +111,17 @@ def test_queries_that_are_not_printed_are_counted():
     found = calipers.diff({f"q{n}": ["a"] for n in range(7)}, {f"q{n}": ["b"] for n in range(7)})
     notes = [str(getattr(note, "text", note)) for note in found.document().notes]
     assert notes[-1].startswith("2 ")
+
+
+@pytest.mark.parametrize(
+    ("new", "sentence"),
+    [
+        (["a", "b", "c"], "Nothing changed in the first 3 results of 1 query."),
+        (["b", "a", "c"], "the same results in another order"),
+        (["a", "b"], "0 new results, 1 lost"),
+        (["a", "b", "c", "d"], "1 new result, 0 lost"),
+    ],
+)
+def test_what_changed_is_new_or_lost_or_an_order(new, sentence):
+    diff = calipers.diff({"q": ["a", "b", "c"]}, {"q": new}, k=3 if len(new) < 4 else 4)
+    assert sentence in str(diff.document().sentence)
