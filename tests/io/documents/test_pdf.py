@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import calipers
-from calipers.io.documents.pdf import Line, _by_type
+from calipers.io.documents.pdf import Line, _by_type, _Gaps
 from calipers.io.documents.walk import read_documents
 
 pytest.importorskip("pypdf", reason="pypdf is not installed: pip install pypdf")
@@ -101,3 +101,23 @@ def test_a_pdf_without_an_outline_in_one_type_gives_its_text_and_no_heading(tmp_
     [document] = read_documents(tmp_path, {})
     assert all(text in document.text for text in LINES.values())
     assert not any(section.heading for section in document.sections)
+
+
+def test_a_gap_between_words_becomes_a_blank_and_what_follows_stays_in_its_place():
+    from pypdf.generic import ArrayObject, DictionaryObject, FloatObject, NameObject
+
+    def named(**entries):
+        return DictionaryObject({NameObject(f"/{name}"): one for name, one in entries.items()})
+
+    below = ArrayObject([named(DW=FloatObject(600))])
+    fonts = named(F1=named(DescendantFonts=below), F2=named())
+    gaps = _Gaps(named(Resources=named(Font=fonts)))
+    words = ["so", 10, "me", -230, "words"]
+    for font, expected in (
+        ("/F1", ["so", 10, "me", " ", 370, "words"]),
+        ("/F2", words),  # a font that says how wide its blank is
+    ):
+        operands = [[*words]]
+        gaps(b"Tf", [font, 10], None, None)
+        gaps(b"TJ", operands, None, None)
+        assert operands == [expected]

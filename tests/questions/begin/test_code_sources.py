@@ -13,6 +13,7 @@ from calipers.questions.begin.library import Library
 CODE = '''
 def backoff(attempt):
     """Return how long to wait before the next attempt is made. More."""
+    """A second text, which is no code."""
     seconds = min(60, 2 ** attempt)
     return seconds + jitter(seconds)
 
@@ -58,6 +59,9 @@ def test_packages_of_others_are_not_asked(folder):
         "Description of an object on the global level of all namespaces.",
         "Return the text for the index entry of the object.",
         "uv-venv: create environments and install the editable packages.",
+        "Called by the pool when a connection was closed early.",
+        "wait(attempt) -> how long to wait before each next attempt.",
+        "Same as the other one, but without random seconds.",
     ],
 )
 def test_a_docstring_that_speaks_of_its_class_is_not_asked(sentence):

@@ -7,7 +7,7 @@ import pytest
 from calipers.io.documents.sections import as_document
 from calipers.io.documents.walk import KINDS
 from calipers.questions.begin.faq import from_faq
-from calipers.questions.begin.headings import from_headings
+from calipers.questions.begin.headings import SEVERAL, from_headings
 from calipers.questions.begin.library import Library
 from calipers.questions.begin.links import clause_of, from_links
 
@@ -63,6 +63,23 @@ def test_headings_are_asked_as_they_stand_and_answered_by_the_text_below():
 )
 def test_headings_that_say_nothing_are_left_out(heading):
     assert not fit(from_headings(documents(a_md=f"# {heading}\n\n{PROSE}\n")))
+
+
+def test_a_heading_of_many_pages_is_the_name_of_a_part():
+    page = f"# The {{0}} client\n\n{PROSE}\n\n## Limits of a request\n\nWith {{0}}: {PROSE}\n"
+    four = {f"{name}_md": page.format(name) for name in ("blue", "red", "green", "white")}
+    assert "the name of a part of many pages" in {
+        one.unfit for one in from_headings(documents(**four))
+    }
+    del four["blue_md"]
+    headed = [one.question for one in fit(from_headings(documents(**four)))]
+    assert "The red client: Limits of a request" in headed
+
+
+def test_two_forms_of_a_word_are_the_same_heading():
+    titles = {"a_md": "Installing with a proxy", "b_md": "Installation with your proxy"}
+    pages = {name: f"# {title}\n\n{PROSE}\n" for name, title in titles.items()}
+    assert {one.unfit for one in from_headings(documents(**pages))} == {SEVERAL}
 
 
 def test_filler_text_answers_nothing():

@@ -88,9 +88,13 @@ def _title(reader: "PdfReader") -> str:
     return title if is_title and len(title) <= MOST_LETTERS else ""
 
 
-def _lines(page: "PageObject") -> list[Line]:
-    """The lines of a page, each with the size of its type."""
-    pieces: list[tuple[str, float, bool]] = []
+_Piece = tuple[str, float, bool]
+"""A text, the size of its type, and whether it is bold."""
+
+
+def _read(page: "PageObject", change: "_Gaps | None" = None) -> tuple[str, list[_Piece]]:
+    """The text of a page, and its pieces with their type."""
+    pieces: list[_Piece] = []
 
     def visit(text: str, cm: Any, tm: Any, font: Any, size: float) -> None:
         # The matrices scale the type: many files write size 1 and scale it.
@@ -98,7 +102,17 @@ def _lines(page: "PageObject") -> list[Line]:
         name = str((font or {}).get("/BaseFont", "")).lower()
         pieces.append((text, round(size * scale, 1), "bold" in name or "black" in name))
 
-    whole = page.extract_text(visitor_text=visit) or ""
+    whole = page.extract_text(visitor_text=visit, visitor_operand_before=change) or ""
+    return whole, pieces
+
+
+def _lines(page: "PageObject") -> list[Line]:
+    """The lines of a page, each with the size of its type."""
+    whole, pieces = _read(page)
+    if (joined := _letters_in_a_row(whole)) > 0:
+        spaced, others = _read(page, _Gaps(page))
+        if _letters_in_a_row(spaced) < joined:
+            whole, pieces = spaced, others
     sizes = [(size, bold) for text, size, bold in pieces for _ in text]
     if len(sizes) != len(whole):
         # The visitor may leave out what the page joins; then the type of a line is not known.
@@ -113,7 +127,51 @@ def _lines(page: "PageObject") -> list[Line]:
     return lines
 
 
-def _matched(whole: str, pieces: Sequence[tuple[str, float, bool]]) -> Iterator[Line]:
+_LONG_RUN = re.compile("[a-z]{22,}")
+"""Letters in a row of which a page has few, unless the blanks between words are missing."""
+_GAP = -180
+"""A move to the right, in thousandths of the type's size, that a reader sees as a blank."""
+
+
+def _letters_in_a_row(text: str) -> int:
+    """How many letters stand in runs that are too long for words."""
+    return sum(map(len, _LONG_RUN.findall(text)))
+
+
+class _Gaps:
+    """Puts a blank where a line of text moves on by as much as one.
+
+    pypdf takes half of a font's usual width for the least gap. Where the font has no blank of its
+    own, that is wider than the gaps between words.
+    """
+
+    def __init__(self, page: "PageObject") -> None:
+        resources = page.get("/Resources", {})
+        self.fonts = resources.get_object().get("/Font", {}) if resources else {}
+        self.usual = 0.0
+        """What pypdf takes for the width of a blank."""
+
+    def __call__(self, operator: bytes, operands: list[Any], *_matrices: Any) -> None:
+        if operator == b"Tf" and operands:
+            self.usual = self._usual_width(operands[0])
+        if operator != b"TJ" or not self.usual or not isinstance(operands[0], list):
+            return
+        spaced: list[Any] = []
+        for piece in operands[0]:
+            is_gap = isinstance(piece, int | float) and piece <= _GAP
+            # The width of the added blank is taken back: what follows stays in its place.
+            spaced += [" ", piece + self.usual] if is_gap else [piece]
+        operands[0][:] = spaced
+
+    def _usual_width(self, name: str) -> float:
+        font = self.fonts.get(name, {})
+        below = font.get_object().get("/DescendantFonts") if font else None
+        if not below:
+            return 0.0
+        return float(below.get_object()[0].get_object().get("/DW", 1000))
+
+
+def _matched(whole: str, pieces: Sequence[_Piece]) -> Iterator[Line]:
     """Yield the lines of a page with the type of the piece that holds their beginning."""
     known: dict[str, tuple[float, bool]] = {}
     for text, size, bold in pieces:

@@ -162,26 +162,31 @@ def _text(path: Path, kind: str, size: int) -> tuple[SourceText | None, str | No
         return None, "binary"
     if not text.strip():
         return None, "empty"
-    if kind == UNNAMED:
-        if text.startswith("#!"):
-            return None, "script without an ending"
+    if kind == UNNAMED and text.startswith("#!"):
+        return None, "script without an ending"
+    if kind in (UNNAMED, "text"):
         kind = _kind_of(text)
     if kind in ("html", "python") and len(text) / (text.count("\n") + 1) > LONGEST_LINE:
         return None, "minified"
-    if _GENERATED.search(text[:400]):
+    # Most pages of HTML are made by a tool, and are read all the same.
+    if kind != "html" and _GENERATED.search(text[:400]):
         return None, "generated"
     return SourceText(kind, text), f"{GUESSED}{guess}" if guess else None
 
 
 def _kind_of(text: str) -> str:
-    r"""The kind of a file without an ending, by how its headings look.
+    r"""The kind of a text whose name does not say it, by how its headings look.
 
     >>> _kind_of("# A\n\ntext"), _kind_of("Title\n=====\n\nMore\n----\n"), _kind_of("plain")
     ('markdown', 'rst', 'text')
     """
     if len(_UNDERLINED.findall(text)) > 1:
         return "rst"
-    return "markdown" if re.search(r"^#{1,4} \w", text, re.MULTILINE) else "text"
+    return "markdown" if _HEADED.search(text) else "text"
+
+
+_HEADED = re.compile(r"(?:\A|\n\n)#{1,4} \w[^\n]*\n\n")
+"""A heading of Markdown between empty lines; a comment of a script mostly has none."""
 
 
 _UNDERLINED = re.compile(r"^\w[^\n]{2,70}\n(?:={4,}|-{4,}|~{4,})[ \t]*$", re.MULTILINE)

@@ -14,6 +14,7 @@ from calipers.frozen import dataclass
 from calipers.io.documents.sections import TextDocument, lines_of, without_markup
 from calipers.model.labels import MADE_FROM
 from calipers.questions.begin.languages import (
+    HAN,
     UNSPACED,
     USUAL,
     languages,
@@ -111,14 +112,23 @@ def _parts(word: str) -> list[str]:
     return [*others, *chain.from_iterable(runs)]
 
 
-def how_many_words(words: Iterable[str], language: str = USUAL) -> int:
-    """How many words these are; a compound counts as two.
+def how_many_words(words: Iterable[str], language: str = USUAL) -> float:
+    """How many words these are; a compound counts as two, and so do four signs of Chinese.
 
     >>> how_many_words(["krankmeldung"], "de"), how_many_words(["installation"], "en")
     (2, 1)
+    >>> how_many_words(content_words("自定义查询", "zh"), "zh")
+    2.5
     """
     joins = languages()[language].compounds
-    return sum(2 if joins and len(word) >= LONG_WORD else 1 for word in set(words))
+    pairs = {word for word in words if len(word) == 2 and HAN.match(word)}
+    others = sum(
+        2 if joins and len(word) >= LONG_WORD else 1 for word in set(words) - pairs
+    )
+    # Pairs overlap: a run of five signs is four of them.
+    ends = {pair[1] for pair in pairs}
+    runs = sum(pair[0] not in ends for pair in pairs)
+    return others + (len(pairs) + runs) / 2 if pairs else others
 
 
 def needs_context(text: str, language: str = USUAL) -> bool:
@@ -264,14 +274,14 @@ def _leads_elsewhere(paragraph: Paragraph, document: TextDocument, language: str
     """Whether a paragraph is one sentence with a link that says where to read."""
     text = paragraph.text
     see = languages()[language].see
+    if len(sentences(" ".join(text.split()))) > 1:
+        return False
     if language in ("zh", "ja"):
         says_see = any(word in text for word in see)
     else:
         says_see = not see.isdisjoint(_WORD.findall(text.lower()))
-    if not says_see or len(sentences(" ".join(text.split()))) > 1:
-        return False
     end = paragraph.at + len(text)
-    return any(paragraph.at <= link.start < end for link in document.links)
+    return says_see and any(paragraph.at <= link.start < end for link in document.links)
 
 
 _HYPHEN = re.compile(r"\w+[-\u00ad\u2010]\n")

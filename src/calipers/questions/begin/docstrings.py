@@ -15,6 +15,8 @@ from calipers.questions.begin.candidates import (
 )
 from calipers.questions.begin.library import Library
 
+MOST_WORDS = 20
+"""Words of a sentence that somebody would still ask."""
 LEAST_WORDS = 5
 """Content words of a sentence that says more than the name of the function."""
 Documented = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -29,9 +31,11 @@ _ASIDE = re.compile(
 )
 """Files that nobody searches for what a function does: tests, examples, packages of others."""
 _OF_ITS_CLASS = re.compile(
-    r"^(?:description of an? |\w[\w-]*: )|\bthe (?:object|class|instance|node)\b", re.I
+    r"^(?:description of an? |\w[\w-]*: |(?:called|used|invoked|implements?|same as|like)\b)"
+    r"|\bthe (?:object|class|instance|node)\b|->|^\w+\(",
+    re.IGNORECASE,
 )
-"""A sentence that describes its class, or speaks of it."""
+"""A sentence that describes its class, says who calls it, or begins with a signature."""
 
 
 def from_docstrings(library: Library) -> Iterator[Candidate]:
@@ -57,13 +61,21 @@ def from_docstrings(library: Library) -> Iterator[Candidate]:
                 or question.startswith((":", ".."))
                 or _OF_ITS_CLASS.search(question) is not None
             )
-            if len(words) < LEAST_WORDS or is_name or points or not node.body[1:]:
+            # What follows the docstring; a second one is no code.
+            code_of = [part for part in node.body[1:] if not _is_text(part)]
+            is_long = len(question.split()) > MOST_WORDS
+            if len(words) < LEAST_WORDS or is_long or is_name or points or not code_of:
                 continue
-            body = lines[node.body[1].lineno - 1 : node.body[-1].end_lineno]
+            body = lines[code_of[0].lineno - 1 : code_of[-1].end_lineno]
             code = shortened(map(str.strip, body))
             if len(code) >= SHORTEST_QUOTE:
                 line = document.line(section.start)
                 yield Candidate(question, "docstrings", document.name, line, (code,))
+
+
+def _is_text(part: ast.stmt) -> bool:
+    """Whether a statement is nothing but a text."""
+    return isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant)
 
 
 def first_sentence(docstring: str) -> str:

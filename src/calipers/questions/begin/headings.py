@@ -21,7 +21,7 @@ from calipers.questions.begin.candidates import (
 from calipers.questions.begin.languages import languages
 from calipers.questions.begin.library import Library
 
-FEW_WORDS = 3
+FEW_WORDS = 4
 """Below this many words a heading is joined with what it stands under."""
 _VERSION = re.compile(
     r"\bv?\d+\.\d+|^\W*\d|\b(?:19|20)\d\d\b|\bversion \d", re.IGNORECASE
@@ -36,7 +36,10 @@ _NUMBER = re.compile(
 _CODE = re.compile(
     r"^\W*[\w.:/\-]+\(.*\)\W*$|^\W*[\w\-]+(?:[._/:]\w+)+\W*$|^\W*--?\w|\s--\w|[{}<>=]"
 )
-_MARKS = re.compile(r"^[\s•*#]+|^[-–]\s+|[\s#*-]+$")
+_MARKS = re.compile(
+    r"^[\s•*#\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]+|^[-–]\s+"
+    r"|[\s#*\-\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]+$"
+)
 """Signs around a heading that are no part of it."""
 _LOGS = frozenset(
     words_in(
@@ -90,6 +93,8 @@ def _asked(
     """A heading as a question, with what it stands under if it needs that; and why it is none."""
     language = library.language(document)
     reason = why_no_question(heading, language)
+    if not reason and library.is_usual(section.heading):
+        reason = "the name of a part of many pages"
     if reason:
         return heading, reason
     words = set(content_words(heading, language))
@@ -131,8 +136,11 @@ def plain_heading(heading: str) -> str:
 
     >>> plain_heading("2.1. Retry a request:"), plain_heading("第 3 章 安装插件")
     ('Retry a request', '安装插件')
+    >>> plain_heading("🚀 Use .NET objects:"), plain_heading(".NET objects")
+    ('Use .NET objects', '.NET objects')
     """
-    return _NUMBER.sub("", _MARKS.sub("", heading)).strip(" .:：")
+    bare = _NUMBER.sub("", _MARKS.sub("", heading)).strip(" :：")
+    return bare.rstrip(" .:：")
 
 
 def is_log(name: str) -> bool:

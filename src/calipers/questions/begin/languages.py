@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import field
 from functools import cache
 from pathlib import Path
@@ -61,12 +62,20 @@ def languages() -> dict[str, Language]:
             stop=frozenset(words_in(entry["stop"])),
             context=frozenset(words_in(entry["context"])),
             generic=frozenset(words_in(entry["generic"])),
-            vague=frozenset(words_in(entry["vague"])),
+            vague=frozenset(_with_parts(words_in(entry["vague"]))),
             see=frozenset(words_in(entry["see"])),
             links=tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns),
             compounds=entry.get("compounds", False),
         )
     return known
+
+
+def _with_parts(words: Iterable[str]) -> Iterator[str]:
+    """Yield words, and the pairs of signs that those without spaces are cut into."""
+    for word in words:
+        yield word
+        if HAN.match(word):
+            yield from words_without_spaces(word)
 
 
 def language_of(text: str) -> str:

@@ -1,7 +1,7 @@
 """The documents that questions are made from: their languages, their titles, what else answers."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import islice
@@ -12,6 +12,10 @@ from calipers.io.documents.sections import TextDocument
 from calipers.questions.begin.candidates import content_words
 from calipers.questions.begin.languages import language_of, languages
 
+MANY_PAGES = 4
+"""On so many pages a heading names a part that each page of a kind has."""
+STEM = 6
+"""Letters by which long words are compared: "installing" is found in "installation"."""
 MOST_IN_TITLE = 3
 """Words that a title of a whole library may have to stand before a heading."""
 _FRONT = re.compile(r"^(?:readme|index)(?:\.[a-z-]+)?\.?[a-z]*$", re.IGNORECASE)
@@ -65,6 +69,18 @@ class Library:
         return title if says and is_name else ""
 
     @cached_property
+    def _pages(self) -> Counter[str]:
+        """On how many pages each heading stands."""
+        pages: Counter[str] = Counter()
+        for document in self.documents:
+            pages.update({section.heading.lower() for section in document.sections})
+        return pages
+
+    def is_usual(self, heading: str) -> bool:
+        """Whether a heading stands on so many pages that it is the name of a part of each."""
+        return self._pages[heading.lower()] >= MANY_PAGES
+
+    @cached_property
     def _sections(self) -> tuple[list[frozenset[str]], dict[str, list[int]]]:
         """The words of each heading with its page's title, and the headings that hold a word."""
         words: list[frozenset[str]] = []
@@ -74,7 +90,7 @@ class Library:
             title = content_words(document.title, language)
             for section in document.sections:
                 if section.heading:
-                    every = frozenset([*title, *content_words(section.heading, language)])
+                    every = stems([*title, *content_words(section.heading, language)])
                     for word in every:
                         holders[word].append(len(words))
                     words.append(every)
@@ -82,8 +98,17 @@ class Library:
 
     def how_many(self, words: Iterable[str], most: int = 2) -> int:
         """How many headings, with their titles, hold all of these words; counted up to ``most``."""
-        wanted = frozenset(words)
+        wanted = stems(words)
         every, holders = self._sections
         rarest = min((holders.get(word, []) for word in wanted), key=len, default=[])
         holding = filter(wanted.issubset, map(every.__getitem__, rarest))
         return sum(1 for _ in islice(holding, most))
+
+
+def stems(words: Iterable[str]) -> frozenset[str]:
+    """The beginnings of words, by which two forms of one word are the same.
+
+    >>> stems(["installing"]) == stems(["installation"])
+    True
+    """
+    return frozenset(word[:STEM] if len(word) > STEM + 1 else word for word in words)

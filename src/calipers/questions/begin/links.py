@@ -75,7 +75,9 @@ _EMPTY = re.compile(
 _CUT = re.compile(
     r"\b(?:alternatives|hurry|rundown|you|your own|or learn|and how|then|done with)\b|"
     r"^(?:that|which|what|see|note|and|or|all|now|more|details?|advice|hints|core|further|"
-    r"executables? are)\b|\b(?:or|and|but|to|which|that)$",
+    r"if|whether|because|since|unless|although|while|executables? are|"
+    r"(?:an? |the )?(?:\w+ )?(?:diagram|figure|table|warnings?|illustration|picture|comparison))\b|"
+    r"\b(?:or|and|but|to|which|that)$",
     re.IGNORECASE,
 )
 """Half a sentence, or one that speaks to a reader who knows the page."""
@@ -113,7 +115,7 @@ class _Links:
         marked = f"{paragraph[: link.start - at]}{LINK}{paragraph[link.end - at :]}"
         sentence = next((part for part in sentences(marked) if LINK in part), "")
         language = self.library.language(here)
-        clause = clause_of(sentence, language)
+        clause = clause_of(sentence, language, here.kind in ("html", "pdf"))
         if clause is None:
             return None
         place, reason = self.target(link, here, clause, language)
@@ -218,7 +220,7 @@ def from_links(library: Library) -> Iterator[Candidate]:
                     yield question
 
 
-def clause_of(sentence: str, language: str = USUAL) -> str | None:
+def clause_of(sentence: str, language: str = USUAL, is_page: bool = False) -> str | None:
     r"""What a sentence says about the place it links to; None where that is nothing.
 
     >>> clause_of("If you need to customize request instantiation, see \x00.")
@@ -231,7 +233,9 @@ def clause_of(sentence: str, language: str = USUAL) -> str | None:
     """
     if sentence.count(LINK) != 1 or reading_length(sentence) > _LONGEST:
         return None
-    plain = without_markup(" ".join(sentence.split()))
+    plain = " ".join(sentence.split())
+    # In a page, what stands between angle brackets is text.
+    plain = plain if is_page else without_markup(plain)
     if language == USUAL:
         return _english_clause(plain)
     for pattern in languages()[language].links:
@@ -239,13 +243,20 @@ def clause_of(sentence: str, language: str = USUAL) -> str | None:
         if match is None:
             continue
         clause = match["clause"].strip(" ,;:.–—-，。、；：()（）")
-        words = how_many_words(content_words(clause, language), language)
+        words = how_many_words(_that_say_something(clause, language), language)
         is_whole = not needs_context(clause, language) and not re.search(
             f"[{LINK},，]", clause
         )
         if is_whole and words >= _LEAST and len(clause.split()) <= _MOST:
             return clause
     return None
+
+
+def _that_say_something(clause: str, language: str) -> list[str]:
+    """The words of a clause that are not the usual name of a part, and not vague."""
+    known = languages()[language]
+    words = content_words(clause, language)
+    return [word for word in words if word not in known.generic | known.vague]
 
 
 def _english_clause(plain: str) -> str | None:
@@ -264,7 +275,7 @@ def _english_clause(plain: str) -> str | None:
         is_whole = is_whole and clause.count("(") == clause.count(")")
         # "If you need a, b does it, see c": what follows the comma is a statement.
         is_whole = is_whole and (pattern is not _BEFORE or "," not in clause)
-        fits = len(content_words(_EMPTY.sub(" ", clause))) > _LEAST
+        fits = len(_that_say_something(_EMPTY.sub(" ", clause), USUAL)) > _LEAST
         if says and is_whole and fits and 2 < len(clause.split()) <= _MOST:
             return clause
     return None
