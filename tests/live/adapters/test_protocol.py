@@ -220,21 +220,81 @@ def test_the_sentence_names_the_line_and_says_what_to_do(tmp_path: Path) -> None
     assert not output.exists()
 
 
-def test_an_answer_that_is_slow_to_come_is_waited_for_after_the_last_question(
-    tmp_path: Path,
+BEHIND = """
+import json, sys, time
+if @EXTRA:
+    print("[]", flush=True)
+for line in sys.stdin:
+    query = json.loads(line)["query"]
+    time.sleep(@LAST if query == "2" else 0.1)
+    print(json.dumps([query]), flush=True)
+time.sleep(@LINGERS)
+"""
+
+
+@pytest.mark.parametrize(
+    ("extra", "last", "lingers", "sentence"),
+    [
+        (True, 0.5, 0, r"It printed a line after its last answer: '\[\"2\"\]'"),
+        (True, 60, 0, "went on running for 1 s after its input had ended"),
+        (False, 0.1, 60, "went on running for 1 s after its input had ended"),
+    ],
+    ids=["slow", "hangs", "lingers"],
+)
+def test_without_ids_a_last_line_is_waited_for_as_long_as_an_answer_may_take(
+    extra: bool, last: float, lingers: float, sentence: str, tmp_path: Path
 ) -> None:
-    """One line behind, and slower than a process may be in ending."""
+    """One line behind, and slower than a process may usually be in ending."""
+    holes = {"@EXTRA": extra, "@LAST": last, "@LINGERS": lingers}
+    source = BEHIND
+    for hole, value in holes.items():
+        source = source.replace(hole, str(value))
     program = tmp_path / "slow.py"
-    program.write_text(
-        "import json, sys, time\nprint(json.dumps([]), flush=True)\n"
-        "for line in sys.stdin:\n"
-        "    time.sleep(0.4)\n"
-        "    print(json.dumps([json.loads(line)['query']]), flush=True)\n"
-    )
+    program.write_text(source)
+    output = tmp_path / "run.jsonl"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("calipers.live.adapters.command.PATIENCE_SECONDS", 0.1)
-        with pytest.raises(RetrieverFailed, match="may belong to other questions"):
-            calipers.retrieve(f"cmd:{sys.executable} {program}", QUESTIONS[:3], k=1)
+        with pytest.raises(RetrieverFailed, match=sentence) as stopped:
+            calipers.retrieve(
+                f"cmd:{sys.executable} {program}", QUESTIONS[:3], k=1, timeout=1, output=output
+            )
+    assert "may belong to other questions" in str(stopped.value)
+    assert not output.exists()
+
+
+STOPPED = {
+    "a status that is no answer": (
+        "print('\"ready\"')",
+        "[query]",
+        "It printed a line that is no answer",
+    ),
+    "no id after ids": (
+        "",
+        '[] if query == "3" else {"id": query, "hits": [query]}',
+        "It printed a line without an id after answers with one",
+    ),
+    "it dies at its last question": (
+        "print([])",
+        '[query] if query != "7" else sys.exit(1)',
+        "ended with code 1: a line may be missing",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", STOPPED)
+def test_what_cannot_be_told_from_a_line_too_many_stops_the_run(fault: str, tmp_path: Path) -> None:
+    first, answer, sentence = STOPPED[fault]
+    program = tmp_path / "search.py"
+    program.write_text(
+        f"import json, sys, time\n{first}\nfor line in sys.stdin:\n"
+        "    query = json.loads(line)['query']\n"
+        f"    answer = {answer}\n    time.sleep(0.02)\n    print(json.dumps(answer))\n"
+    )
+    output = tmp_path / "run.jsonl"
+    with pytest.raises(RetrieverFailed, match=sentence):
+        calipers.retrieve(f"cmd:{sys.executable} {program}", QUESTIONS, k=1, output=output)
+    kept = [json.loads(line) for line in output.read_text().splitlines()] if output.exists() else []
+    assert [one["query"] for one in kept] == (["0", "1", "2"] if fault == "no id after ids" else [])
 
 
 def test_an_answer_to_the_question_before_stops_the_run(tmp_path: Path) -> None:

@@ -8,8 +8,9 @@ may have any shape that a function may return.
 The ``id`` ties an answer to its question. Without it only the order does, and one line
 too many gives every later question its neighbour's answer. So the first line that cannot
 belong to a question stops the run, and answers that came without an id are then not
-trusted. An ``id`` beside the results is the question's, under whatever name they stand;
-only where the caller says where the results are (``--results``) may it be a service's own.
+trusted, nor where no process was seen to end with as many lines as questions. An ``id``
+beside the results is the question's, under whatever name they stand; only where the
+caller says where the results are (``--results``) may it be a service's own.
 """
 
 import contextlib
@@ -17,7 +18,6 @@ import os
 import queue
 import subprocess
 import threading
-import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -35,8 +35,9 @@ from calipers.live.adapters.base import (
     Session,
     settings_of,
 )
-from calipers.live.answers import Layout
+from calipers.live.answers import Layout, read_answer
 from calipers.live.code import code_of_files
+from calipers.live.driver import TIMEOUT_SECONDS
 from calipers.live.failures import (
     LARGEST_ANSWER,
     AskFailed,
@@ -57,6 +58,11 @@ ONE_LINE = (
     "standard output; print everything else to standard error"
 )
 SAME_ID = f'{ONE_LINE}, and repeat the question\'s id: {{"id": …, "retrieved": […]}}.'
+NO_IDS = "It answers without the ids of its questions"
+END_OR_ID = (
+    'Repeat the question\'s id, {"id": …, "retrieved": […]}, or exit when standard input '
+    "ends."
+)
 OWN_ID = (
     'Repeat the id that came with the question, {"id": …, "retrieved": […]}, or leave an '
     "id of another kind out."
@@ -91,9 +97,7 @@ def from_command(line: str, *, layout: Layout | None = None) -> Retriever:
     return Retriever(
         name=f"cmd:{shown}",
         settings=settings_of(f"cmd:{shown}", layout),
-        open=lambda: _Session(
-            arguments, trust, may_have_own_id=layout.results is not None
-        ),
+        open=lambda: _Session(arguments, trust, layout),
         remark=trust.remark,
         code=code_of_files(words),
         layout=layout,
@@ -147,22 +151,24 @@ def shown_words(words: list[str], secrets: Secrets) -> str:
 class _Session(Session):
     """One running process, started when needed and again after it failed."""
 
-    def __init__(
-        self, arguments: list[str], trust: _Trust, *, may_have_own_id: bool
-    ) -> None:
+    def __init__(self, arguments: list[str], trust: _Trust, layout: Layout) -> None:
         self.arguments = arguments
         self.trust = trust
-        self.may_have_own_id = may_have_own_id
-        """Whether an id that was never asked may be that of a service's response."""
+        self.layout = layout
         self.process: subprocess.Popen[bytes] | None = None
         self.lines: queue.Queue[bytes | None] = queue.Queue(MOST_WAITING)
         self.complaints: deque[bytes] = deque(maxlen=TAIL_LINES)
         self.listening: list[threading.Thread] = []
         self.sent: set[str] = set()
         """The ids of the questions that this process was asked."""
-        self.slowest = 0.0
-        """Seconds that its slowest answer took."""
+        self.echoes = False
+        """Whether it has repeated one of them."""
+        self.longest: float | None = None
+        """Seconds that an answer may take."""
         self.answered = False
+        self.unconfirmed = False
+        """Whether answers stand on their order alone, and no process was seen to write as
+        many lines as it was asked questions."""
 
     def close(self) -> None:
         """End the process, if one is running."""
@@ -170,23 +176,38 @@ class _Session(Session):
 
     def finish(self) -> None:
         """End the process after its last question; a line that is left over stops the run."""
-        # A process that is one line behind is still working on its last answer.
         patience = PATIENCE_SECONDS
         if self.trust.without_id:
-            patience = max(patience, 2 * self.slowest)
-        self._end(patience=patience)
+            # A process that is one line behind is still working on its last answer.
+            patience = max(patience, self.longest or TIMEOUT_SECONDS)
+        last = self.process
+        code = self._end(patience=patience)
         left = self._waiting_line()
         if left:
             raise self._broken(
                 f"It printed a line after its last answer: {_shown(left)}."
             )
+        if self.unconfirmed and (last is None or code != 0):
+            if last is None:
+                how = "did not live to its last answer"
+            elif code is None:
+                how = f"went on running for {patience:g} s after its input had ended"
+            else:
+                how = f"ended with code {code}"
+            raise self._broken(f"{NO_IDS} and {how}: a line may be missing.", END_OR_ID)
 
-    def _end(self, *, kill: bool = False, patience: float = PATIENCE_SECONDS) -> int:
-        """End the process, at once or after it had time to exit, and return its exit code."""
+    def _end(
+        self, *, kill: bool = False, patience: float = PATIENCE_SECONDS
+    ) -> int | None:
+        """End the process, at once or after it had time to exit.
+
+        Return its exit code, or None where it did not exit in time.
+        """
         process = self.process
         self.process = None
         if process is None:
             return 0
+        code: int | None = None
         if kill:
             process.kill()
         with contextlib.suppress(OSError):
@@ -196,7 +217,7 @@ class _Session(Session):
             code = process.wait(patience)
         except subprocess.TimeoutExpired:
             process.kill()
-            code = process.wait()
+            process.wait()
         for thread in self.listening:
             # A grandchild may hold the pipes open for ever, so the wait has an end.
             thread.join(PATIENCE_SECONDS / 4)
@@ -206,6 +227,7 @@ class _Session(Session):
         self.lines = queue.Queue(MOST_WAITING)
         self.complaints = deque(maxlen=TAIL_LINES)
         self.sent = set()
+        self.echoes = False
         try:
             process = subprocess.Popen(  # noqa: S603 - the user named this command, no shell is used
                 self.arguments,
@@ -241,7 +263,7 @@ class _Session(Session):
             raise self._broken(
                 f"It printed a line that no question asked for: {_shown(early)}."
             )
-        begun = time.monotonic()
+        self.longest = timeout
         line = (
             None
             if early is not None
@@ -252,7 +274,6 @@ class _Session(Session):
         if len(line) > LARGEST_ANSWER:
             self._end(kill=True)
             raise bad_answer(f"the line is longer than {LARGEST_ANSWER >> 20} MB")
-        self.slowest = max(self.slowest, time.monotonic() - begun)
         answer = self._checked(line, question)
         self.answered = True
         return answer
@@ -296,10 +317,13 @@ class _Session(Session):
         """The error of a question whose process ended instead of answering."""
         once = bool(self.sent)
         code = self._end()
+        if code == 0:
+            self.unconfirmed = False
+        how = "closed its output" if code is None else f"ended with code {code}"
         stderr = b" / ".join(complaint for complaint in self.complaints if complaint)
         return AskFailed(
             "command",
-            f"the command ended with code {code} instead of answering"
+            f"the command {how} instead of answering"
             + (f"; its last words: {beginning(stderr, 300)}" if stderr else ""),
             # A script that answers one question and ends has not failed: it starts again.
             retry=once and code == 0,
@@ -318,7 +342,8 @@ class _Session(Session):
             raise self._broken(
                 f"It answered question {echo!r:.60} when asked {question.id!r:.60}."
             )
-        has_own_id = self.may_have_own_id and not _is_ours(answer)
+        # Where the results are named, the answer may be that of a service, with its own id.
+        has_own_id = self.layout.results is not None and not _is_ours(answer)
         if echo is not None and echo != question.id and not has_own_id:
             raise self._broken(
                 f"It answered question {question.id!r:.60} with the id {echo!r:.60}, "
@@ -326,15 +351,29 @@ class _Session(Session):
                 OWN_ID,
             )
         self.sent.add(question.id)
-        if echo != question.id:
-            self.trust.without_id = True
-        if (
-            isinstance(answer, dict)
-            and _is_ours(answer)
-            and answer.get("error") is not None
-        ):
-            raise AskFailed("command", beginning(str(answer["error"])))
+        failed = _error_in(answer)
+        if echo == question.id:
+            self.echoes = True
+        elif failed is None:
+            self._check_without_id(answer, line)
+        if failed is not None:
+            raise AskFailed("command", beginning(str(failed)))
         return answer
+
+    def _check_without_id(self, answer: object, line: bytes) -> None:
+        """Refuse an answer without an id that is none, or whose process gave ids before."""
+        if self.echoes:
+            raise self._broken(
+                f"It printed a line without an id after answers with one: {_shown(line)}."
+            )
+        self.trust.without_id = True
+        self.unconfirmed = True
+        try:
+            read_answer(answer, layout=self.layout)
+        except AskFailed as failed:
+            raise self._broken(
+                f"It printed a line that is no answer: {_shown(line)} ({failed.sentence})."
+            ) from None
 
     def _broken(self, sentence: str, advice: str = SAME_ID) -> ProtocolBroken:
         """The error that stops the run, because lines and questions no longer belong together."""
@@ -354,6 +393,11 @@ def _echoed_id(answer: object) -> str | None:
 def _is_ours(answer: object) -> bool:
     """Whether an answer has our own form, in which ``id`` can be nothing but the question's."""
     return isinstance(answer, dict) and ("retrieved" in answer or "error" in answer)
+
+
+def _error_in(answer: object) -> object:
+    """The error that an answer reports instead of results; None without one."""
+    return answer.get("error") if isinstance(answer, dict) else None
 
 
 def _shown(line: bytes) -> str:
