@@ -61,6 +61,10 @@ def problems(world: World, asked: Asked, answer: Mapping[str, Any]) -> Iterator[
     for fact in facts:
         yield from _untrue(world, asked, fact)
     yield from _contradictions(facts)
+    for one in sentences:
+        differences = [fact for fact in one["facts"] if fact["about"] == "difference"]
+        if "may be chance" in one["text"] and differences and differences[0].get("sure"):
+            yield f"it is significant: {one['text']}"
 
 
 def numbers_of(one: Mapping[str, Any]) -> Iterator[str]:

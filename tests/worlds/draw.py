@@ -111,6 +111,20 @@ def one_outweighs(draw: Draw, n: int) -> World:
     return World("one outweighs", made, {"a": old, "b": new})
 
 
+def reranked(draw: Draw, n: int) -> World:
+    """Most targets come first now, and some are gone: two metrics that disagree."""
+    asked = questions(draw, n)
+    late = {one.id: ranking(draw, {one.targets[0]: draw.randint(6, 10)}) for one in asked}
+    systems = {"a": late}
+    for name in draw.choice(["b", "bc"]):
+        lost = draw.randint(0, max(1, n // 5))
+        systems[name] = {
+            one.id: ranking(draw, {} if at < lost else {one.targets[0]: draw.randint(1, 2)})
+            for at, one in enumerate(asked)
+        }
+    return World("reranked", asked, systems)
+
+
 def low_at_any_k(draw: Draw, n: int) -> World:
     asked = questions(draw, n)
     few = {
@@ -295,6 +309,7 @@ KINDS: tuple[Callable[[Draw, int], World], ...] = (
     sorted_backwards,
     one_outweighs,
     low_at_any_k,
+    reranked,
     five_systems,
     broken_slice,
     half_wrong_ids,
@@ -302,7 +317,6 @@ KINDS: tuple[Callable[[Draw, int], World], ...] = (
     tied,
     whole_corpus,
     without_answers,
-    drawn_freely,
     drawn_freely,
     drawn_freely,
     judged_rows,

@@ -4,6 +4,7 @@
 
 import json
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,23 @@ def test_a_large_change_is_said_before_the_doubt() -> None:
     text = said(hits({"a": [1] * 5, "b": [1, 0, 0, 0, 0]}), "compare a.jsonl b.jsonl")
     first = "~ recall@10 fell from 1.000 to 0.200 on 5 queries; this may be chance."
     assert text.startswith(first)
+
+
+@pytest.mark.parametrize(
+    ("lost", "sentence"),
+    [
+        (1, "~ b is better than a in ndcg@9 (0.975, it was 0.301); no clear difference in"),
+        (4, "~ recall@9 fell from 1.000 to 0.900 on 40 queries; this may be chance. Better in n"),
+        (20, "▼ b is worse than a: recall@9 is 0.500, it was 1.000; better in ndcg@9."),
+    ],
+)
+def test_a_gain_beside_a_loss_is_no_chance(lost: int, sentence: str) -> None:
+    """What is significant is said to be so, beside a metric that is not."""
+    world = hits({"a": [1] * 40, "b": [0] * lost + [1] * (40 - lost)})
+    late = {one: [*"stuvwxyz", *found[:1]] for one, found in world.systems["a"].items()}
+    world = replace(world, systems={"a": late, "b": world.systems["b"]})
+    line = "compare a.jsonl b.jsonl -m recall@9,ndcg@9"
+    assert said(world, line).startswith(sentence)
 
 
 def test_one_of_two_that_changed_asks_for_nothing() -> None:
@@ -255,6 +273,16 @@ def test_ties_and_a_whole_corpus_are_said() -> None:
     assert "Equal scores decide ndcg@20: it is 0.270 in their worst order and 1.000 in " in text
 
 
+def test_ties_across_the_last_rank_decide_what_leads_and_grades_count() -> None:
+    grades = {"a": 3.0, "b": 1.0}
+    asked = (Question("q0", ("a", "b"), {}, grades), Question("q1", ("c",)))
+    lists = {"q0": ["b", "x", "a"], "q1": ["c", "y", "z"]}
+    scores = {"q0": [0.5, 0.5, 0.5], "q1": [0.9, 0.8, 0.7]}
+    text = said(World("ties", asked, {"a": lists}, scores), "eval a.jsonl -m recall,ndcg -k 1")
+    assert "Equal scores decide recall@1: it is 0.500 in their worst order and 0.750 in" in text
+    assert "ndcg@1 is 0.500 and 1.000." in text
+
+
 def test_the_checker_hears_a_false_fact_and_a_number_that_is_none() -> None:
     world = hits({"a": [1, 1], "b": [1, 0]})
     fact = {"about": "mean", "metric": "recall@10", "value": 0.5, "queries": 2}
@@ -307,6 +335,22 @@ def test_a_reference_held_since_the_night_it_became_so(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("last", "sentence"),
+    [
+        ([0.6, 0.65], "search got worse: recall@10 is 0.650, it was 0.800 until 8 January."),
+        ([0.6, 0.8], "search is no worse: recall@10 is 0.800, as on 8 January."),
+        ([0.6, 0.8, 0.8], "search is no worse: recall@10 is 0.800, unchanged since 10 January."),
+    ],
+)
+def test_a_reference_that_held_no_more_is_not_said_to_hold_since(
+    tmp_path: Path, last: list[float], sentence: str
+) -> None:
+    store = str(tmp_path / "history.db")
+    nights(store, [*[0.8] * 8, *last])
+    assert calipers.history_trend("search", store=store).checks[0].claim.fact == sentence
+
+
 def test_a_large_fall_that_does_not_ring_is_said_before_the_doubt(tmp_path: Path) -> None:
     store = str(tmp_path / "history.db")
     nights(store, [0.5, *[0.95] * 10, 0.85])
@@ -328,7 +372,7 @@ def test_the_newest_row_of_a_site_says_what_its_index_and_badge_say(tmp_path: Pa
     site = tmp_path / "site"
     assert typed(f"history search --store {store} --html {site}").code == 0
     index = (site / "index.html").read_text("utf-8")
-    first = "search got worse: recall@10 is 0.750, it was 0.950 since 1 January."
+    first = "search got worse: recall@10 is 0.750, it was 0.950 until 8 January."
     assert first in index
     newest = calipers.history_trend("search", store=store).id
     assert first in (site / "evaluations" / f"{newest}.html").read_text("utf-8")

@@ -9,7 +9,7 @@ import polars as pl
 
 from calipers.frozen import dataclass
 from calipers.match.tally import QueryPlaces
-from calipers.model.arrays import Bools, Ints, as_series
+from calipers.model.arrays import Bools, Floats, Ints, as_series
 from calipers.model.fingerprint import mixed_hashes, suspected_duplicates
 from calipers.model.matched import FAILED, Matched, Matches
 from calipers.model.policy import Ties
@@ -135,6 +135,17 @@ class Context:
         mask = np.zeros(self.frame.height, dtype=np.bool_)
         mask[(starts[query] + rank - 1)[there]] = True
         return mask
+
+    @cached_property
+    def grade(self) -> Floats:
+        """The highest grade of the targets that each result contains, 0 where there is none."""
+        edges = self.matches
+        starts, lengths = self._stretches
+        there = edges.edge_rank <= lengths[edges.edge_query]
+        rows = (starts[edges.edge_query] + edges.edge_rank - 1)[there]
+        highest = np.zeros(self.frame.height)
+        np.maximum.at(highest, rows, edges.target_grade[edges.edge_target[there]])
+        return highest
 
     @cached_property
     def same_id(self) -> Ints:

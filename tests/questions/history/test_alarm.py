@@ -87,7 +87,7 @@ GOOD, BAD = records([1] * 20), records([None] * 10 + [1] * 10)
 
 
 def test_a_loss_is_seen_the_same_night_with_its_queries_and_its_day():
-    for nights_after in (1, 4):
+    for nights_after, when in ((1, "since 1 January"), (4, "until 7 January")):
         found = checks([GOOD] * 7 + [BAD] * nights_after)
         assert {check.standing for check in found.values()} == {"failed"}
         recall = found["recall@5"]
@@ -95,9 +95,7 @@ def test_a_loss_is_seen_the_same_night_with_its_queries_and_its_day():
         assert (recall.change.losses, recall.change.wins) == (10, 0)
         # Of equals those that come first by name.
         assert [one.query for one in recall.lost] == ["q0", "q1", "q2", "q3", "q4"]
-        assert recall.claim.fact == (
-            "n got worse: recall@5 is 0.500, it was 1.000 since 1 January."
-        )
+        assert recall.claim.fact == (f"n got worse: recall@5 is 0.500, it was 1.000 {when}.")
 
 
 def test_a_gain_is_no_alarm():

@@ -21,7 +21,7 @@ def answer(comparison: Comparison) -> tuple[Standing | None, Sentence]:
     """The standing and the sentence: what is better or worse, else what changed most."""
     if not comparison.deciding:
         return None, Sentence("There is no metric here of which more or less is better.")
-    leading = comparison.deciding[: len(comparison.others)]
+    leading = _leading(comparison)
     better = [difference for difference in leading if difference.verdict == "better"]
     worse = [difference for difference in leading if difference.verdict == "worse"]
     if better or worse:
@@ -41,7 +41,9 @@ def answer(comparison: Comparison) -> tuple[Standing | None, Sentence]:
         ),
         None,
     )
-    return "no clear difference", hidden or _undecided(comparison)
+    return "no clear difference", _with_gains(
+        comparison, hidden or _undecided(comparison)
+    )
 
 
 def several_names(names: Sequence[str]) -> Sentence:
@@ -72,7 +74,50 @@ def _decided(
             "{names} {verb} worse", names=_named(comparison, worse), verb=verb
         )
         text = joined(text, also, by="; ")
-    return standing, joined(text, ".", by="")
+    return standing, _with_gains(comparison, joined(text, ".", by=""))
+
+
+def _gains(comparison: Comparison) -> list[Difference]:
+    """What is better in systems of which another metric leads, without a clear difference."""
+    undecided = {
+        row.system for row in _leading(comparison) if row.verdict == "no clear difference"
+    }
+    return [
+        row
+        for row in comparison.deciding
+        if row.verdict == "better" and row.system in undecided
+    ]
+
+
+def _with_gains(comparison: Comparison, text: Sentence) -> Sentence:
+    """A first sentence, and what is better all the same, where it does not say so."""
+    gains = [
+        (row, fact)
+        for row in _gains(comparison)
+        if (fact := fact_of(row, comparison.facts_of(row.metric))) not in text.facts
+    ]
+    if not gains:
+        return text
+    if len(comparison.others) == 1:
+        better = Sentence(
+            f"Better in {listed([row.metric for row, _ in gains])}.",
+            [fact for _, fact in gains],
+        )
+        return joined(text, better)
+    first = gains[0][0]
+    alike = [row for row, _ in gains if row.metric == first.metric]
+    also = sentence(
+        "{names} {verb} better in {metric}.",
+        names=_named(comparison, alike),
+        verb="is" if len(alike) == 1 else "are",
+        metric=first.metric,
+    )
+    return joined(text, also)
+
+
+def _leading(comparison: Comparison) -> tuple[Difference, ...]:
+    """The most important row of each system."""
+    return comparison.deciding[: len(comparison.others)]
 
 
 def _named(comparison: Comparison, rows: Sequence[Difference]) -> Sentence:
@@ -152,7 +197,7 @@ def _undecided(comparison: Comparison) -> Sentence:
     for row in comparison.deciding:
         facts = comparison.facts_of(row.metric)
         fact = fact_of(row, facts)
-        if is_large(fact, facts):
+        if is_large(fact, facts) and row.verdict == "no clear difference":
             large.append(fact)
     several = len(comparison.others) > 1
     if large:
@@ -179,6 +224,13 @@ def _undecided(comparison: Comparison) -> Sentence:
     others = Fact(about="count", count=len(comparison.others), text="other systems")
     queries = Fact(about="count", count=comparison.queries.height, text="queries")
     whom = sentence("the {it.count} other systems", it=others)
+    if not several and (gains := _gains(comparison)):
+        return sentence(
+            "{it.system} is better than {it.against} in {it.metric} ({it.value}, it was "
+            "{it.before}); no clear difference in {primary}.",
+            it=fact_of(gains[0], comparison.facts_of(gains[0].metric)),
+            primary=comparison.deciding[0].metric,
+        )
     return sentence(
         "No clear difference between {whom} and {baseline} on {it.count:query|queries}.",
         whom=whom if several else _one(comparison),

@@ -133,14 +133,17 @@ def _over_time(
     }.get(standing, "is better" if gained else "is no worse")
     alike = f"{fact.value:.3f}" == f"{fact.before:.3f}"
     was = "as" if alike else "it was {it.before}"
-    if fact.direction == "same" and over[1].startswith("since "):
+    period = over[1]
+    if fact.direction == "same" and period.startswith("since "):
         was = "unchanged"
+    elif alike and period.startswith("until "):
+        period = period.replace("until ", "on ")
     return sentence(
         "{name.text} {said}: {it.metric} is {it.value}, " + was + " {when.text}.",
         name=named(over[0]),
         said=said,
         it=fact,
-        when=named(over[1]),
+        when=named(period),
     )
 
 

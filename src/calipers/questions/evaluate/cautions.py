@@ -1,6 +1,6 @@
 """What makes a number say less than it seems: ties, and lists that are the whole corpus."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -10,11 +10,12 @@ import polars as pl
 from calipers.engines.scoring import compute
 from calipers.measures import Metric
 from calipers.measures.spec import parse
-from calipers.model.arrays import Bools, Floats, Ints
-from calipers.model.fact import Fact, sentence
+from calipers.model.arrays import Floats, Ints
+from calipers.model.fact import Fact, joined, sentence
 from calipers.model.matched import Matched, Matches
 from calipers.model.ranking import result_names
 from calipers.model.scores import Scores
+from calipers.present.scores import leading
 from calipers.questions.shown_results import Context, over_contexts
 from calipers.statistics.clusters import exact_mean
 
@@ -74,44 +75,63 @@ class _Orders(NamedTuple):
     codes: Ints
     worst: Floats
     best: Floats
+    """One row per query and one column per metric."""
 
 
 def _ties(pair: Matched, scores: Scores) -> Iterator[str]:
-    """A note where the order of equal scores moves a mean by much."""
+    """A note where the order of equal scores moves the leading mean, or one of order, by much."""
     if scores.recorded.weight_by:
         return
-    ordered = [
-        metric for kind in ORDER for metric in scores.metrics if metric.kind == kind
-    ]
-    if not ordered:
-        return
-    first = ordered[0].kind
-    name = max(
-        (metric for metric in ordered if metric.kind == first),
-        key=lambda metric: metric.k or 0,
-    ).name
-    metric = parse(name)[0]
-    worst = scores.of(name).copy()
+    names = _at_stake(scores)
+    metrics = tuple(parse(name)[0] for name in names)
+    worst = np.column_stack([scores.of(name) for name in names])
     best = worst.copy()
-    for orders in over_contexts(pair, lambda block: _orders(block, metric, pair)):
+    for orders in over_contexts(pair, lambda block: _orders(block, metrics, pair)):
         if orders is None:
             return
         worst[orders.codes] = orders.worst
         best[orders.codes] = orders.best
-    known = ~np.isnan(worst) & ~np.isnan(best)
-    if not known.any():
-        return
-    low = exact_mean(worst[known])
-    high = exact_mean(best[known])
-    if high - low >= FAR:
+    facts = [
+        Fact(about="bound", metric=name, low=low, high=high, text="ties")
+        for name, low, high in zip(names, _means(worst), _means(best), strict=True)
+        if high - low >= FAR
+    ]
+    if facts:
+        first, *others = facts
         yield sentence(
             "Equal scores decide {it.metric}: it is {it.low} in their worst order and {it.high} "
-            "in their best.",
-            it=Fact(about="bound", metric=name, low=low, high=high, text="ties"),
+            "in their best{others}.",
+            it=first,
+            others=joined(*map(_and_of, others), by=""),
         )
 
 
-def _orders(block: Context, metric: Metric, pair: Matched) -> _Orders | None:
+def _at_stake(scores: Scores) -> list[str]:
+    """The metric that leads, and the first one of order, each at its largest cut-off."""
+    first = leading(scores).name
+    ordered = [
+        metric for kind in ORDER for metric in scores.metrics if metric.kind == kind
+    ]
+    if not ordered:
+        return [first]
+    alike = (metric for metric in ordered if metric.kind == ordered[0].kind)
+    deepest = max(alike, key=lambda metric: metric.k or 0)
+    return [*dict.fromkeys([first, deepest.name])]
+
+
+def _and_of(fact: Fact) -> str:
+    return sentence("; {it.metric} is {it.low} and {it.high}", it=fact)
+
+
+def _means(values: Floats) -> list[float]:
+    """The mean of each column over the queries that have a value; NaN where none has."""
+    return [
+        exact_mean(known) if (known := column[~np.isnan(column)]).size else np.nan
+        for column in values.T
+    ]
+
+
+def _orders(block: Context, metrics: Sequence[Metric], pair: Matched) -> _Orders | None:
     """The values of the queries of a block in both orders; None without scores."""
     if "score" not in block.frame.columns or block.frame["score"].null_count():
         return None
@@ -119,17 +139,18 @@ def _orders(block: Context, metric: Metric, pair: Matched) -> _Orders | None:
     new = np.ones(score.size, dtype=np.bool_)
     new[1:] = (block.code[1:] != block.code[:-1]) | (score[1:] != score[:-1])
     group: Ints = np.cumsum(new)
+    grade = block.grade
     worst, best = (
-        compute(_reordered(block, group, last), (metric,), pair.policy)[:, 0]
-        for last in (block.holds_target, ~block.holds_target)
+        compute(_reordered(block, group, low), metrics, pair.policy)
+        for low in (grade, -grade)
     )
     return _Orders(block.codes, worst, best)
 
 
-def _reordered(block: Context, group: Ints, last: Bools) -> Matches:
-    """The matches where, among results of equal score, some come last."""
+def _reordered(block: Context, group: Ints, key: Floats) -> Matches:
+    """The matches where results of equal score are sorted by a key, the lowest first."""
     matches = block.matches
-    order = np.lexsort((block.rank, last, group))
+    order = np.lexsort((block.rank, key, group))
     rank = np.empty_like(block.rank)
     rank[order] = block.rank
     place = block.place(matches.edge_query, matches.edge_rank)

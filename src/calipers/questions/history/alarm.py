@@ -273,17 +273,28 @@ def _check(
 def _period(
     nights: Sequence[Night], values: Floats, old: float, watched: Watched, allow: float
 ) -> str:
-    """Since when the value of the reference was reached, and held until tonight.
+    """Since when the value of the reference held, or until when, where it did so no more.
 
     ``values`` are those of the compared queries, a row per night.
     """
     near = max(allow, NEAR) if watched.noisy else NEAR
     start = watched.best if watched.best is not None else watched.reference[-1]
-    first = start
-    while first > 0 and abs(exact_mean(known_of(values[first - 1])) - old) <= near:
+
+    def held(at: int) -> bool:
+        if watched.noisy and at > start:
+            return watched.rings[at] is None
+        return at == start or abs(exact_mean(known_of(values[at])) - old) <= near
+
+    before = len(nights) - 2
+    last = next(at for at in range(before, start - 1, -1) if held(at))
+    first = last
+    while first > 0 and held(first - 1):
         first -= 1
-    when = day(nights[first].evaluation.saved, nights[-1].evaluation.saved)
-    return f"on {when}" if first == start == len(nights) - 2 else f"since {when}"
+    now = nights[-1].evaluation.saved
+    if last < before:
+        return f"until {day(nights[last].evaluation.saved, now)}"
+    when = day(nights[first].evaluation.saved, now)
+    return f"on {when}" if first == last == start else f"since {when}"
 
 
 def known_of(values: Floats) -> Floats:
