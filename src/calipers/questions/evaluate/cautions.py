@@ -24,6 +24,8 @@ FAR = 0.02
 MOST_RESULTS = 1_000_000
 """With more results than this nothing is looked at a second time."""
 ORDER = ("ndcg", "mrr", "map")
+FINDING = ("recall", "hit_rate", "precision", "f1")
+"""With those of order, what is measured again with other ranks; spans have places of their own."""
 
 
 def cautions(pair: Matched, scores: Scores) -> list[str]:
@@ -83,6 +85,8 @@ def _ties(pair: Matched, scores: Scores) -> Iterator[str]:
     if scores.recorded.weight_by:
         return
     names = _at_stake(scores)
+    if not names:
+        return
     metrics = tuple(parse(name)[0] for name in names)
     worst = np.column_stack([scores.of(name) for name in names])
     best = worst.copy()
@@ -108,15 +112,14 @@ def _ties(pair: Matched, scores: Scores) -> Iterator[str]:
 
 def _at_stake(scores: Scores) -> list[str]:
     """The metric that leads, and the first one of order, each at its largest cut-off."""
-    first = leading(scores).name
+    first = leading(scores)
+    names = [first.name] if first.kind in (*FINDING, *ORDER) else []
     ordered = [
         metric for kind in ORDER for metric in scores.metrics if metric.kind == kind
     ]
-    if not ordered:
-        return [first]
     alike = (metric for metric in ordered if metric.kind == ordered[0].kind)
-    deepest = max(alike, key=lambda metric: metric.k or 0)
-    return [*dict.fromkeys([first, deepest.name])]
+    deepest = max(alike, key=lambda metric: metric.k or 0, default=None)
+    return [*dict.fromkeys([*names, *([deepest.name] if deepest else [])])]
 
 
 def _and_of(fact: Fact) -> str:
