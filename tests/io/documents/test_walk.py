@@ -53,6 +53,18 @@ def test_text_is_read_and_the_rest_is_counted_by_reason(tmp_path):
     assert sorted(passed["minified"]) == ["f.min.html", "h.html"]
 
 
+def test_a_page_that_repeats_others_is_passed_over_and_a_version_is_not(tmp_path):
+    parts = [f"<h2>Part {at}</h2><p>{PROSE} Number {at} of many: {PROSE}</p>" for at in range(24)]
+    pages = {f"p{at}_html": "".join(parts[at : at + 8]) for at in (0, 8, 16)}
+    write(tmp_path, **pages, print_html="".join(parts), old__print_html="".join(parts[:-1]))
+    passed: dict[str, list[str]] = {}
+    assert len(read_documents(tmp_path, passed)) == 3
+    assert passed == {"repeats other pages": ["old/print.html", "print.html"]}
+    for name in pages:
+        (tmp_path / name.replace("_", ".")).unlink()
+    assert len(read_documents(tmp_path, {})) == 2
+
+
 @pytest.mark.parametrize(
     ("rules", "kept"),
     [

@@ -95,6 +95,11 @@ def test_a_paragraph_of_a_page_that_only_leads_elsewhere_is_no_answer():
     assert len(asked(from_headings(documents(a_html=without)))) == 1
 
 
+def test_what_is_indented_below_a_box_is_no_answer():
+    text = f'## Maps and places\n\n??? question "Where is it?"\n\n    {PROSE}\n'
+    assert not asked(from_headings(documents(a_md=text)))
+
+
 def test_no_heading_of_a_log_or_without_prose():
     text = f"# Retry a failed request\n\n{PROSE}\n"
     assert not [*from_headings(documents(CHANGELOG_md=text))]

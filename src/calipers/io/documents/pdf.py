@@ -154,7 +154,9 @@ class _Gaps:
     def __call__(self, operator: bytes, operands: list[Any], *_matrices: Any) -> None:
         if operator == b"Tf" and operands:
             self.usual = self._usual_width(operands[0])
-        if operator != b"TJ" or not self.usual or not isinstance(operands[0], list):
+        if operator != b"TJ" or not self.usual or not operands:
+            return
+        if not isinstance(operands[0], list):
             return
         spaced: list[Any] = []
         for piece in operands[0]:

@@ -6,7 +6,7 @@ not be installed.
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -261,6 +261,7 @@ def read_documents(
             as_document(name, source.kind, source.text, source.sections, source.title)
             for name, source in read_folder(place, passed, progress)
         ]
+        documents = _without_collections(documents, passed)
     else:
         batches = open_corpus(place).batches()
         rows = dict(
@@ -275,6 +276,41 @@ def read_documents(
             f"({ENDINGS}){f'; passed over: {others}' if others else ''}."
         )
     return documents
+
+
+def _without_collections(
+    documents: Sequence[TextDocument], passed: PassedOver
+) -> list[TextDocument]:
+    """The documents without pages that repeat others, such as a page of all for printing."""
+    sizes = {document.name: len(_long_texts(document)) for document in documents}
+    large = [one for one in documents if sizes[one.name] >= LEAST_REPEATED]
+    wanted = {text for document in large for text in _long_texts(document)}
+    least: dict[int, int] = {}
+    """The size of the smallest document that holds a text."""
+    for document in documents if wanted else ():
+        for text in wanted & _long_texts(document):
+            least[text] = min(sizes[document.name], least.get(text, MOST_FILES))
+    repeats = set()
+    for document in large:
+        texts = _long_texts(document)
+        # A document of about the same size is another version, and no part of this one.
+        elsewhere = sum(2 * least[text] < len(texts) for text in texts)
+        if elsewhere >= REPEATS * len(texts):
+            repeats.add(document.name)
+            passed.setdefault("repeats other pages", []).append(document.name)
+    return [document for document in documents if document.name not in repeats]
+
+
+LEAST_REPEATED = 20
+"""Texts of a page from which on it may be a collection of others."""
+REPEATS = 0.8
+"""The share of its texts that stand in smaller pages as well."""
+
+
+def _long_texts(document: TextDocument) -> set[int]:
+    """The texts below headings that say something, each as a hash."""
+    texts = (document.text[one.body : one.end].strip() for one in document.sections)
+    return {hash(text) for text in texts if len(text) >= 80}
 
 
 def corpus_of(documents: Iterable[TextDocument], name: str) -> Corpus:

@@ -226,7 +226,10 @@ def blocks(document: TextDocument, start: int, end: int) -> Iterator[Paragraph]:
         plain = line.strip()
         # In reStructuredText what is indented is code, an option or the rest of a directive.
         if plain and not is_code and not (document.kind == "rst" and line[:1].isspace()):
-            begin = at if begin < 0 else begin
+            if begin < 0:
+                begin = at
+                # What is indented is code, or belongs to a list or a box above it.
+                is_prose = document.kind != "markdown" or not line.startswith(_INDENT)
             is_prose = is_prose and not (is_markup and _NO_PROSE.match(plain))
             continue
         if begin >= 0:
@@ -235,6 +238,7 @@ def blocks(document: TextDocument, start: int, end: int) -> Iterator[Paragraph]:
         is_prose = True
 
 
+_INDENT = ("    ", "\t")
 _BLOCK = re.compile(
     r"^(?:[ \t]*(?:```|~~~|[-*+] |\d+[.)] |\||\.\. code|\S.*::$)|    \S)", re.MULTILINE
 )

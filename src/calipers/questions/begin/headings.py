@@ -45,7 +45,7 @@ _LOGS = frozenset(
     words_in(
         "changelog changes history news release-notes release_notes releases summary _sidebar "
         "code_of_conduct license licence copying copyright authors contributors credits upgrading "
-        "whatsnew"
+        "whatsnew whats_new roadmap todo agents claude 404 500"
     )
 )
 _GREETING = re.compile(
@@ -104,7 +104,10 @@ def _asked(
     for above in _contexts(section, document, library):
         more = set(content_words(above, language))
         says = more - languages()[language].vague - words
-        if not says or (above != library.title and why_no_question(above, language)):
+        # A letter of an index is no title.
+        if all(len(word) == 1 and word.isalpha() for word in says) or (
+            above != library.title and why_no_question(above, language)
+        ):
             continue
         if library.how_many(words | more) < 2:
             return f"{above}: {heading}", ""
@@ -148,11 +151,15 @@ def is_log(name: str) -> bool:
 
     >>> is_log("docs/CHANGELOG.md"), is_log("docs/changes-to-a-table.md")
     (True, False)
+    >>> is_log("release/notes_2.7.rst"), is_log("docs/404.html")
+    (True, True)
     """
     stem = name.rpartition("/")[2].partition(".")[0].lower()
-    return stem in _LOGS or bool(
-        re.search(r"(?:^|/)(?:release[-_ ]?notes|changelogs?|news)/", name)
+    folder = re.search(
+        r"(?:^|/)(?:release(?:[-_ ]?note)?s?|changelogs?|news|whatsnew)/", name
     )
+    # "release_2.7": what changed with a version.
+    return stem in _LOGS or bool(folder or re.search(r"[-_]v?\d+\.\d[^/]*$", name))
 
 
 @lru_cache(maxsize=1_000)

@@ -274,7 +274,7 @@ def _english_clause(plain: str) -> str | None:
         is_whole = not needs_context(clause) and not _CUT.search(clause)
         is_whole = is_whole and clause.count("(") == clause.count(")")
         # "If you need a, b does it, see c": what follows the comma is a statement.
-        is_whole = is_whole and (pattern is not _BEFORE or "," not in clause)
+        is_whole = is_whole and "," not in clause
         fits = len(_that_say_something(_EMPTY.sub(" ", clause), USUAL)) > _LEAST
         if says and is_whole and fits and 2 < len(clause.split()) <= _MOST:
             return clause
