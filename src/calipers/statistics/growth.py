@@ -114,15 +114,14 @@ def needed_k(
     least: float,
     ks: Sequence[int],
     *,
-    kind: Kind = "found",
     weights: Floats | None = None,
 ) -> int | None:
-    """The first of rising ``ks`` at which the mean reaches ``least``; None where none does.
+    """The first of rising ``ks`` that finds as much as ``least``; None where none does.
 
     A target that was not found may be found beyond the end of its list here.
     """
     drawn = _draw(standing, weights, None, 0)
-    means = _means(standing, drawn, [times], ks, kind, beyond=True)[0, 0]
+    means = _means(standing, drawn, [times], ks, "found", beyond=True)[0, 0]
     reached = np.flatnonzero(means >= least - 1e-9)
     return ks[int(reached[0])] if reached.size else None
 
@@ -407,7 +406,7 @@ class _Worth:
         return left
 
     def unfound(self, k: int) -> Floats:
-        """The worth of the targets not found, where the corpus grows, times the chance of that.
+        """The chance that a target is not found today, and is in the larger corpus.
 
         Counted in documents of the mean size: a row per class.
         """
@@ -422,11 +421,7 @@ class _Worth:
             chances = poisson(self.rates * self.m, free) * _at_least(
                 free, 1 / self.m, least
             )
-            points = np.ones(chances.shape[1])
-            if self.kind == "reciprocal":
-                places = self.beside[at] + np.arange(chances.shape[1]) * size + 1.0
-                points = np.where(places <= k, 1.0 / places, 0.0)
-            worth[at] = chances @ points
+            worth[at] = chances.sum(axis=1)
         return worth
 
 

@@ -162,7 +162,31 @@ def test_what_is_not_sure_enough_says_what_it_needs() -> None:
 def test_the_first_ranks_are_projected_to_twice_the_corpus_at_most() -> None:
     found = calipers.grow(many(140), times=[2, 3], metrics="mrr", k=[10])
     assert [row.printed for row in found.growth] == [True, False]
-    assert found.growth[1].reason == "mrr rests on the first ranks, and holds up to 2×"
+    assert found.growth[1].reason == "rests on the first ranks, which can be told up to 2×"
+
+
+def test_what_is_needed_is_named_once() -> None:
+    found = calipers.grow(many(140), times=[2, 10], k=[3, 10, 60])
+    printed = " ".join(str(found).split())
+    assert "; every size: recall@60 needs lists of 60 results." in printed
+    mrr = " ".join(str(calipers.grow(many(140), times=[2, 3], metrics="mrr")).split())
+    assert "3×: mrr@5, mrr@10 and mrr@20 rest on the first ranks" in mrr
+
+
+def test_a_k_is_named_only_where_a_larger_one_helps() -> None:
+    first = [record(f"q{i}", ["a", *(f"x{j}" for j in range(30))], ["a"]) for i in range(100)]
+    assert calipers.grow(first, times=[10], k=[10]).needed_k is None
+    assert calipers.grow(many(140), times=[2], k=[10], metrics="mrr").needed_k is None
+    larger = calipers.grow(many(140), times=[2], k=[10]).needed_k
+    assert larger is not None
+    assert larger.k is not None
+    assert larger.k > 10
+
+
+def test_who_is_left_out_is_on_the_first_screen() -> None:
+    unknown = [record(f"none {i}", ["x1", "x2"], []) for i in range(20)]
+    printed = " ".join(str(calipers.grow(many(140) + unknown, times=[2])).split())
+    assert "20 of 160 queries are left out of recall: nothing relevant is known" in printed
 
 
 def test_below_twenty_queries_there_is_a_sentence() -> None:

@@ -13,6 +13,7 @@ from calipers.model.document import (
     Note,
     Picture,
     Table,
+    note_of,
 )
 from calipers.model.fact import Fact, Sentence, named, sentence
 from calipers.present.charts import Axis, Band, Chart, Dot, Mark, Panel, Stroke, numbers
@@ -25,9 +26,10 @@ from calipers.questions.grow.result import (
     TodayValue,
 )
 from calipers.statistics.growth import SAMPLES
-from calipers.words import number
+from calipers.words import listed, number
 
 _WORDS = {
+    1: "today's size of",
     2: "twice",
     3: "three times",
     4: "four times",
@@ -68,11 +70,11 @@ def _sentence(growth: Growth) -> str:
             least=Fact(about="setting", value=FEWEST),
         )
     row = growth.leads
-    today = growth.today[-1] if row is None else _today(growth.today, row.metric)
+    today = _today(growth.today, _metric_that_leads(growth))
     mean = Fact(about="mean", metric=today.metric, value=today.mean, queries=growth.n)
     if row is None:
         return sentence(
-            "{it.metric} is {it.value} today; these queries cannot say how it changes.",
+            "{it.metric} is {it.value} today; this run cannot say how it changes.",
             it=mean,
         )
     expected = Fact(
@@ -153,14 +155,14 @@ def _cell(row: GrowthValue) -> str:
     return f"{row.mean:.2f}  {_ends(row)}" if row.printed else f"–{_BLANK}"
 
 
-def _metric_of_slices(growth: Growth) -> str:
-    """The metric that slices are shown with."""
+def _metric_that_leads(growth: Growth) -> str:
+    """The metric of the first sentence and of slices."""
     return growth.leads.metric if growth.leads else growth.today[-1].metric
 
 
 def _slices(growth: Growth) -> Table:
     """One row per slice for the metric that leads, one column per size."""
-    metric = _metric_of_slices(growth)
+    metric = _metric_that_leads(growth)
     heads: Heads = [
         Column("slice", words=True),
         "queries",
@@ -195,7 +197,7 @@ def _notes(growth: Growth) -> Iterator[Note]:
             "method",
             "Competitors are counted by document, as one may have several results above a target.",
         )
-    yield from (Note("input", text) for text in growth.notes)
+    yield from (note_of(text) for text in growth.notes)
     yield Note(
         "method",
         sentence(
@@ -224,18 +226,38 @@ def _needed(needed: NeededK) -> str:
 
 def _reasons(growth: Growth) -> Iterator[str]:
     """What the values that are not shown need, one line for all."""
-    by_reason: dict[tuple[float, str], list[str]] = {}
+    by_reason: dict[str, dict[float, list[str]]] = {}
     for row in growth.growth:
         if row.reason is not None:
-            by_reason.setdefault((row.times, row.reason), []).append(row.metric)
-    lines = []
-    for (times, reason), metrics in by_reason.items():
-        every = len(metrics) == len(growth.today)
-        who = "" if every else f"{', '.join(metrics)} "
-        lines.append(f"{shown_times(times)}: {who}{reason}")
+            sizes = by_reason.setdefault(row.reason, {})
+            sizes.setdefault(row.times, []).append(row.metric)
+    everywhere: list[str] = []
+    by_size: dict[float, list[str]] = {}
+    for reason, sizes in by_reason.items():
+        alike = len({tuple(metrics) for metrics in sizes.values()}) == 1
+        if alike and len(sizes) == len(growth.times) > 1:
+            everywhere.append(_needs(growth, next(iter(sizes.values())), reason))
+            continue
+        for times, metrics in sizes.items():
+            by_size.setdefault(times, []).append(_needs(growth, metrics, reason))
+    lines = [
+        f"{shown_times(times)}: {', '.join(by_size[times])}"
+        for times in growth.times
+        if times in by_size
+    ]
+    lines += [f"every size: {line}" for line in everywhere]
     if lines:
         # What is needed is named, not measured.
-        yield Sentence(f"{'; '.join(lines)}.", [named(line) for line in lines])
+        text = "; ".join(lines)
+        yield Sentence(f"{text[0].upper()}{text[1:]}.", [named(line) for line in lines])
+
+
+def _needs(growth: Growth, metrics: Sequence[str], reason: str) -> str:
+    """What these metrics need; all of them go without a name where it is a need."""
+    if len(metrics) == len(growth.today) and reason.startswith("needs"):
+        return reason
+    verb, _, rest = reason.partition(" ")
+    return f"{listed(metrics)} {verb if len(metrics) == 1 else verb[:-1]} {rest}"
 
 
 MOST_SLICES = 3
@@ -244,7 +266,7 @@ MOST_SLICES = 3
 
 def _reasons_of_slices(growth: Growth) -> Iterator[str]:
     """What the values of slices that are not shown need, one line for all."""
-    metric = _metric_of_slices(growth)
+    metric = _metric_that_leads(growth)
     by_reason: dict[tuple[float, str], list[str]] = {}
     for part in growth.slices:
         name = printable(f"{part.by} {part.value}", 24)

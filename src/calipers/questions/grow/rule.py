@@ -19,6 +19,7 @@ from calipers.model.fact import Sentence, named
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
 from calipers.model.slicing import clusters_in, cut, cuts_of, query_weights_in
+from calipers.present.scores import left_out
 from calipers.questions.grow._standing import (
     counts_documents,
     first_of_each,
@@ -123,7 +124,11 @@ def grow_pair(pair: Matched, asked: Asked) -> Growth:
         growth=growth,
         needed_k=_needed_k(part, standing, growth, metrics),
         slices=slices,
-        notes=(*_not_projected(asked.metrics), *scores.recorded.notes),
+        notes=(
+            *_left_out(scores),
+            *_not_projected(asked.metrics),
+            *scores.recorded.notes,
+        ),
         fingerprints={
             name: one for name, one in scores.fingerprints.items() if name != "settings"
         },
@@ -155,6 +160,12 @@ def _not_projected(metrics: Sequence[Metric]) -> tuple[str, ...]:
     verb = "does" if len(others) == 1 else "do"
     text = f"{listed(others)} {verb} not follow from where targets stand, and cannot be projected."
     return (Sentence(text, [named(other) for other in others]),)
+
+
+def _left_out(scores: Scores) -> tuple[str, ...]:
+    """Who leaves the mean of the first metric."""
+    gone = left_out(scores, scores.metrics[0])
+    return () if gone is None else (gone,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,7 +238,7 @@ def _project(
                 value = table[times, k]
                 reason = _reason(times, k, value, part.n, standings.depth)
                 if metric.name == "mrr" and times > 2:
-                    reason = "mrr rests on the first ranks, and holds up to 2×"
+                    reason = "rests on the first ranks, which can be told up to 2×"
                 if reason is None and times < 1:
                     reason = _too_short(standing, times, k, weights)
                 row = GrowthValue(times, str(metric), *value, reason is None, reason)
@@ -311,25 +322,28 @@ def _needed_k(
     growth: Sequence[GrowthValue],
     metrics: Sequence[Metric],
 ) -> NeededK | None:
-    """The k that finds as much in the largest corpus as the leading metric does today."""
+    """The larger k that finds as much in the largest corpus as the leading metric today.
+
+    None where the same k does, and for `mrr`, which a larger k hardly raises.
+    """
     row = leading(growth, metrics)
     if row is None or row.times <= 1:
         return None
     metric = next(metric for metric in metrics if str(metric) == row.metric)
     today = part.scores[row.metric].mean
-    if not today or metric.k is None or row.mean >= today:
-        return None
     k = metric.k
+    # Half a point less is as much: nobody sees the difference.
+    enough = (today or 0.0) - 0.005
+    if not today or k is None or row.mean >= enough or KINDS[metric.name] != "found":
+        return None
     most = min(MOST_K, 50 * k)
     steps = [int(power * step) for power in (1, 10, 100, 1000) for step in _FURTHER_K]
     ks = sorted({step for step in steps if k <= step <= most} | {k})
     found = needed_k(
         standings.of(metric),
         row.times,
-        # Half a point less is as much: nobody sees the difference.
-        today - 0.005,
+        enough,
         ks,
-        kind=KINDS[metric.name],
         weights=part.weights(metric),
     )
     return NeededK(row.times, row.metric, found, most)
