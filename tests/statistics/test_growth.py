@@ -248,3 +248,11 @@ def test_a_fit_finds_the_only_rate() -> None:
     mixing = fit_rates(many.T, many[at][None, :])
     assert mixing.sum() == pytest.approx(1.0)
     assert float(mixing[0] @ rates) == pytest.approx(float(rates[at]), rel=0.05)
+
+
+def test_where_all_are_found_the_interval_is_that_of_hits() -> None:
+    found = project(standing([[(1, 0, 0, 30)]] * 120), [2.0, 10.0], [10])
+    for low, high in ((one.low, one.high) for one in found.values()):
+        # 1 - 0.025 ** (1 / 120), down to whole queries.
+        assert low == pytest.approx(116 / 120)
+        assert high == pytest.approx(1.0)

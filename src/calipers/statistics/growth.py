@@ -15,7 +15,9 @@ a target down by as many results as those above the targets have: a compound Poi
 number.
 
 The interval takes the percentiles of bootstrap samples of queries, each with a fit of its
-own.
+own. Where only a few queries miss, or find anything, samples hardly differ, and their
+percentiles would be too near: there, no end is nearer than that of the score interval of
+hits, rounded to whole queries.
 """
 
 from collections.abc import Sequence
@@ -26,6 +28,7 @@ import numpy as np
 
 from calipers.frozen import dataclass
 from calipers.model.arrays import Bools, Floats, Hashes, Ints
+from calipers.statistics.score_interval import score_ends
 
 RATES = 40
 """Points of the grid; more fit the noise."""
@@ -35,6 +38,8 @@ LARGEST_RATE = 50.0
 STEPS = 60
 """Steps of EM; more fit the noise."""
 SAMPLES = 80
+FEW = 5.0
+"""Up to so many queries that miss, or find, samples of queries say too little of them."""
 _SEED = 19_370_415
 _EXPONENTS = 600.0
 """From this rate on, exp(-rate) is too near 0 for a recursion, and sums are normal
@@ -96,8 +101,7 @@ def project(
     """
     drawn = _draw(standing, weights, units, SAMPLES)
     table = _means(standing, drawn, times, ks, kind)
-    tail = 50.0 * (1.0 - confidence)
-    low, high = np.percentile(table[1:], [tail, 100.0 - tail], axis=0)
+    low, high = _ends(table[0], table[1:], drawn.n_units, confidence)
     projections: dict[tuple[float, int], Projection] = {}
     for row, m in enumerate(times):
         for column, k in enumerate(ks):
@@ -106,6 +110,24 @@ def project(
             # A mean outside of its percentiles would look like a misprint.
             projections[m, k] = Projection(mean, min(mean, ends[0]), max(mean, ends[1]))
     return projections
+
+
+def _ends(
+    mean: Floats, samples: Floats, n: int, confidence: float
+) -> tuple[Floats, Floats]:
+    """The percentiles of the samples; the score interval where few decide and it is wider."""
+    tail = 50.0 * (1.0 - confidence)
+    low, high = np.percentile(samples, [tail, 100.0 - tail], axis=0)
+    if n < 2:
+        return low, high
+    share = np.clip(mean, 0.0, 1.0)
+    few = n * np.minimum(share, 1.0 - share)
+    # Fades out, so that no value jumps where one query more misses.
+    weight = np.clip(2.0 - few / FEW, 0.0, 1.0)
+    lowest, highest = score_ends(share, share * (1.0 - share), n, confidence)
+    low -= weight * np.maximum(low - np.floor(n * lowest) / n, 0.0)
+    high += weight * np.maximum(np.ceil(n * highest) / n - high, 0.0)
+    return low, high
 
 
 def needed_k(
@@ -153,6 +175,8 @@ class _Drawn:
     weights: Floats
     """A row per sample, the first as observed; divided by the weight of the sample's
     queries."""
+    n_units: int
+    """The units that each sample draws."""
 
 
 def _draw(
@@ -208,7 +232,8 @@ def _draw(
         part = worth[entries] * each[kind_of_unit[unit[entries]]]
         table[row] = np.bincount(of_class[entries], part, minlength=example.size)
     total = counts @ size
-    return _Drawn(example, table / np.where(total > 0, total, 1.0)[:, None])
+    shares = table / np.where(total > 0, total, 1.0)[:, None]
+    return _Drawn(example, shares, int(count.sum()))
 
 
 def _mixed(*columns: Ints) -> Hashes:

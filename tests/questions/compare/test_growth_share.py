@@ -43,6 +43,44 @@ def test_growth_alone_explains_the_fall() -> None:
     assert abs(fact.value - fact.difference) < 0.05
 
 
+def line_of(before: Any, after: Any, metrics: str = "recall@10") -> str:
+    found = calipers.compare({"before": before, "after": after}, metrics=metrics)
+    return next((note for note in found.recorded.notes if "The corpus" in note), "")
+
+
+def test_each_way_round_and_where_size_is_not_the_reason() -> None:
+    few, many = evaluations()
+    small = calipers.read(few, corpus_size=1_000)
+    large = calipers.read(many, corpus_size=4_000)
+    grew = line_of(small, large)
+    assert grew.startswith(
+        "The corpus grew from 1,000 to 4,000: that alone explains all of the −0."
+    )
+    shrank = line_of(large, small)
+    turned = grew.replace("grew from 1,000 to 4,000", "shrank from 4,000 to 1,000")
+    assert shrank == turned.replace("−", "+")
+    assert line_of(small, large, "ndcg@10,recall@10") == grew
+    assert line_of(small, large, "ndcg@10") == ""
+    # The same lists out of more documents are no fall that growth could explain.
+    same = line_of(large, calipers.read(many, corpus_size=16_000))
+    assert "that alone would change recall@10 by −0." in same
+    assert same.endswith("; it changed by 0.000.")
+
+
+def test_short_lists_are_projected_from_the_smaller_corpus() -> None:
+    few, many = (
+        [{**one, "retrieved": one["retrieved"][:10]} for one in each] for each in evaluations()
+    )
+    small = calipers.read(few, corpus_size=1_000)
+    large = calipers.read(many, corpus_size=4_000)
+    assert "to 4,000: that alone explains all of the −0.192 in recall@10." in line_of(small, large)
+    fewest = [
+        calipers.read(each[:30], corpus_size=size) for each, size in ((few, 100), (many, 400))
+    ]
+    assert "; to say how much of the −0." in line_of(*fewest)
+    assert line_of(*fewest).endswith("in recall@10 that explains needs lists of about 80 results.")
+
+
 def test_nothing_is_said_of_one_size_or_without_the_run() -> None:
     small, large = evaluations(40)
     before = calipers.evaluate(small, metrics="recall@10", corpus_size=1_000)

@@ -90,7 +90,12 @@ def compare(
     from calipers.questions.compare.growth_share import growth_explains
 
     explained = growth_explains(
-        comparison, systems, measured.scores, ground_truth, settings.matching
+        comparison,
+        systems,
+        measured.scores,
+        ground_truth,
+        settings.matching,
+        measures.intervals,
     )
     if explained is None:
         return comparison
