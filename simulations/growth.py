@@ -129,7 +129,7 @@ def reference() -> Collection:
 
 
 @cache
-def made(per_document: int = 1) -> Collection:
+def made(per_document: int = 1, noise: float = 0.3) -> Collection:
     """Texts of 60 words out of topics; neighbouring chunks of a document share many words."""
     rng = np.random.default_rng([SEED, 63, per_document])
     words = 3_000
@@ -148,7 +148,7 @@ def made(per_document: int = 1) -> Collection:
         rows += [rng.multinomial(60, mixed / mixed.sum()) for _ in range(per_document)]
     counts = np.array(rows, dtype=np.float64)
     targets = rng.choice(len(counts), QUESTIONS, replace=False)
-    asked = _questions(counts, targets, 0.3, rng)
+    asked = _questions(counts, targets, noise, rng)
     return Collection(counts, np.arange(len(counts)) // per_document, asked, targets)
 
 
@@ -280,6 +280,13 @@ def shapes() -> Iterator[Shape]:
                 m,
                 lambda draws, c=collection, e=engine, m=m: trials(c(), e, m, 100, draws),
             )
+    for m in (4, 10):
+        yield Shape(
+            f"nearly everything found, {m}×",
+            100,
+            m,
+            lambda draws, m=m: trials(made(noise=0.1), "BM25", m, 100, draws),
+        )
     for m in (2, 3):
         for documents in (True, False):
             yield Shape(
