@@ -78,7 +78,7 @@ def test_short_lists_are_projected_from_the_smaller_corpus() -> None:
         calipers.read(few[:30], corpus_size=100), calipers.read(many[:30], corpus_size=400)
     )
     assert "; to say how much of the −0." in short
-    assert short.endswith("in recall@10 that explains needs lists of about 80 results.")
+    assert short.endswith("in recall@10 that explains needs about 100 queries.")
 
 
 def test_nothing_is_said_of_one_size_or_without_the_run() -> None:
