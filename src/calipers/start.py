@@ -8,6 +8,8 @@ INTERRUPTED = 130
 BAD_INPUT = 2
 LEAST_ADDRESS_SPACE = 1_000_000_000
 """Bytes below which the libraries of tables and arrays cannot even be loaded."""
+BYTES_PER_THREAD = 300_000_000
+"""Address space for each thread of polars; with less it ends the program by a signal."""
 WITHOUT_LIBRARIES = frozenset(("--help", "--help-all", "--version"))
 
 
@@ -36,6 +38,9 @@ def _check_address_space() -> None:
             return
         # Each thread of OpenBLAS takes its own share of what is little.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        threads = max(1, limit // BYTES_PER_THREAD)
+        if threads < (os.cpu_count() or 1):
+            os.environ.setdefault("POLARS_MAX_THREADS", str(threads))
         if limit < LEAST_ADDRESS_SPACE and WITHOUT_LIBRARIES.isdisjoint(sys.argv):
             sys.stderr.write(
                 f"Error: There is not enough memory: the address space is limited to "

@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 import calipers
+from calipers import start
 from calipers.errors import InvalidInput
 from tests.command import calipers_command, refused
 
@@ -91,6 +92,21 @@ def test_little_address_space_is_no_failed_gate(here: Path) -> None:
     done = subprocess.run(line, cwd=here, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "There is not enough memory: the address space is limited to 307 MB" in done.stderr
+
+
+@POSIX
+@pytest.mark.parametrize("cores", [1, 64])
+def test_little_address_space_is_shared_by_few_threads(
+    cores: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """64 threads of polars end in a signal below 2 GB."""
+    limits = pytest.importorskip("resource", reason="limits are those of Unix")
+    monkeypatch.setattr(limits, "getrlimit", lambda _: (1_200_000_000, 0))
+    monkeypatch.setattr(os, "cpu_count", lambda: cores)
+    monkeypatch.setattr(os, "environ", {})
+    start._check_address_space()
+    threads = os.environ.get("POLARS_MAX_THREADS")
+    assert threads == (None if cores == 1 else "4")
 
 
 @POSIX
