@@ -44,9 +44,20 @@ def test_another_run_in_the_same_file_is_not_taken_for_it(tmp_path: Path) -> Non
     assert second.frame["item"].unique().to_list() == ["z"]
 
 
-@pytest.mark.parametrize(("given", "noted"), [(4, True), (10, False)])
-def test_lists_that_are_shorter_than_asked_for_are_said_once(given: int, noted: bool) -> None:
+@pytest.mark.parametrize(("given", "noted"), [(4, 1), (10, 0)])
+@pytest.mark.parametrize(
+    ("metrics", "sentence"),
+    [
+        ("precision@10,ndcg@5", "Lists end at 4 results"),
+        ("recall@10,ndcg@5", "never gave more than 4 of the 10 results that it was asked for."),
+        ("recall@4", None),
+    ],
+)
+def test_lists_that_are_shorter_than_asked_for_are_said_once(
+    given: int, noted: int, metrics: str, sentence: str | None
+) -> None:
     """As of LangChain's as_retriever(), which gives four whatever k is."""
     run = calipers.retrieve(lambda query: ["a", *map(str, range(given - 1))], ["Who?"], k=10)
-    scores = calipers.evaluate(run=run, ground_truth={"Who?": ["a"]}, metrics="precision@10,ndcg@5")
-    assert str(scores).count("4 results") == noted
+    shown = str(calipers.evaluate(run=run, ground_truth={"Who?": ["a"]}, metrics=metrics))
+    assert (shown.count("Lists end") + shown.count("never gave")) == (noted if sentence else 0)
+    assert sentence is None or shown.count(sentence) == noted

@@ -224,8 +224,11 @@ def looks_below_the_end(
     # Only what divides by k changes where a list is shorter than k.
     divided = [(metric.k or 0, metric) for metric in metrics if metric.name in DIVIDED]
     cut = max((k for k, _ in divided), default=0)
-    if not longest or cut < end:
+    if not longest:
         return []
+    if cut < end:
+        deepest = max((max(metric.cutoffs, default=0) for metric in metrics), default=0)
+        return [never_as_many(longest, limit)] if limit and longest < deepest else []
     plain = any(k == cut and metric.name == "precision" for k, metric in divided)
     return [
         sentence(
@@ -234,6 +237,15 @@ def looks_below_the_end(
             metric=f"precision@{cut}" if plain else f"the precision in f1@{cut}",
         )
     ]
+
+
+def never_as_many(longest: int, limit: int) -> str:
+    """A note on a retriever whose lists all end before the number that was asked for."""
+    return sentence(
+        "The retriever never gave more than {it.count} of the {it.of:result|results} that it "
+        "was asked for.",
+        it=Fact(about="count", count=longest, of=limit, text="longest list"),
+    )
 
 
 DIVIDED = ("precision", "f1", "f")
