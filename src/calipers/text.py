@@ -12,7 +12,7 @@ from calipers.names import TEXT
 # Characters without a width: a reader cannot see them, so a quote typed by hand never has
 # them. Written as code points because the characters themselves are invisible. These
 # patterns are compiled when a text first needs them, which takes some milliseconds.
-_INVISIBLE = (
+INVISIBLE = (
     "["
     "\u00ad"  # soft hyphen
     "\u180e"  # Mongolian vowel separator
@@ -67,7 +67,7 @@ def normalise(text: str, *, ignore_case: bool = False) -> str:
         # Before NFC: an invisible character between a letter and its accent prevents
         # composition. NFC also puts marks in order, so that the same letter comes before
         # a line break.
-        text = unicodedata.normalize("NFC", re.sub(_INVISIBLE, "", text))
+        text = unicodedata.normalize("NFC", re.sub(INVISIBLE, "", text))
         # Before the forms: a full-width comma shows that the space after it is a line
         # break.
         text = re.sub(BETWEEN_CJK, "", text)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import calipers
 from calipers.errors import InvalidInput
-from calipers.match.id_hashes import Ids
+from calipers.match.id_hashes import Ids, Named, may_be_alike, none_alike
 from calipers.match.near_ids import PARTS, SPELLINGS, near_ids, prefix_between, spelled
 from calipers.model.matching import ID_RULES, IdMap
 from tests.match.test_map_ids import maps
@@ -52,6 +52,23 @@ def naive(wanted: list[str], returned: list[str], how: IdMap) -> set[int]:
 # Without a letter or a digit there is nothing that a name could be recognised by.
 named = st.text("aAb1-/.%2", min_size=1, max_size=7).filter(lambda name: re.search("[aAb12]", name))
 plain = st.lists(named, min_size=1, max_size=5, unique=True)
+
+
+wide = st.lists(
+    st.text("aB01.-_/ %2?#:\n\u00e9E\u0301\uff21\u00df\u6587\u00a0\u200b\u0130", min_size=1)
+)
+
+
+@given(wide, wide)
+def test_what_may_be_alike_is_seen_at_a_glance(wanted: list[str], returned: list[str]) -> None:
+    """For two queries with the same ids, of which only results of the same one count."""
+    targets, results = (
+        Named([at % 2 for at in range(len(side))], side) for side in (wanted, returned)
+    )
+    ((target, _),) = may_be_alike([targets.ids()], results.ids())
+    assert not target.size or not none_alike(targets, results)
+    assert none_alike(Named([0], ["a1-b"]), Named([0, 0, 1], ["b-a1", "1", "a1b"])) is False
+    assert none_alike(Named([0], ["a1-b"]), Named([0, 1], ["b-a1", "a1b"]))
 
 
 @given(plain, plain)

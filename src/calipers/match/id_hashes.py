@@ -5,8 +5,11 @@ what the rules of ``calipers.match.near_ids`` cost.
 """
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain, islice
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +18,7 @@ import polars as pl
 from calipers.frozen import dataclass
 from calipers.model.arrays import Bools, Hashes, Ints, as_series
 from calipers.model.matching import IdMap
+from calipers.text import FORMS, INVISIBLE
 
 _AT_ONCE = 1 << 15
 """Results whose hashes are in memory at once."""
@@ -33,6 +37,25 @@ _SIGNS[48:58] = _SIGNS[65:91] = _SIGNS[97:123] = _SIGNS[128:] = False
 _POINTS = ".?#"
 """Signs behind which an extension or the query of an address may stand."""
 _LINE_END = 10
+_CODE_OF = bytes(code or byte for byte, code in enumerate(_CODES.tolist()))
+_NOT_COUNTED = bytes(
+    byte for byte, code in enumerate(_CODES.tolist()) if not code and byte != _LINE_END
+)
+_MOST_PAIRS = 10_000
+"""How many pairs of a target and a result are looked at one by one."""
+
+
+class Named(NamedTuple):
+    """Ids as lists, none of them empty, each with the number of its query."""
+
+    query: list[int]
+    name: list[str]
+
+    def ids(self) -> "Ids":
+        """The same as columns."""
+        return Ids(
+            np.array(self.query, dtype=np.int64), pl.Series(self.name, dtype=pl.String)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,18 +274,67 @@ class _Rolling:
 _FOLD = IdMap((), ("width", "percent", "case"))
 
 
+def none_alike(wanted: Named, returned: Named) -> bool:
+    """Whether no rule makes a target equal to a result of its query, at a glance.
+
+    Of ids that a rule makes equal, the letters and digits of one are all in the other, side by
+    side. False where some are, or where there are too many pairs to look at.
+    """
+    by_query: dict[int, list[str]] = {query: [] for query in wanted.query}
+    for query, name in zip(returned.query, returned.name, strict=True):
+        if query in by_query:
+            by_query[query].append(name)
+    if sum(len(by_query[query]) for query in wanted.query) > _MOST_PAIRS:
+        return False
+    targets = _counted_bytes(wanted.name)
+    lines = iter(_counted_bytes(list(chain.from_iterable(by_query.values()))))
+    results = {
+        query: list(filter(None, islice(lines, len(names))))
+        for query, names in by_query.items()
+    }
+    return not any(
+        target in result or result in target
+        for query, target in zip(wanted.query, targets, strict=True)
+        if target
+        for result in results[query]
+    )
+
+
+def _counted_bytes(names: list[str]) -> list[bytes]:
+    """What counts of each name."""
+    lines = _lines("\n".join(names), names).translate(_CODE_OF, _NOT_COUNTED)
+    return lines.split(b"\n")[: len(names)]
+
+
 def _as_lines(ids: pl.Series) -> npt.NDArray[np.uint8]:
     """The bytes of all names, each with a line end."""
-    n_lines = len(ids)
-    text = f"{ids.str.join(chr(_LINE_END)).item()}\n" if n_lines else ""
+    text = ids.str.join(chr(_LINE_END)).item() if len(ids) else ""
+    return np.frombuffer(_lines(text, ids), dtype=np.uint8)
+
+
+def _lines(text: str, names: Sequence[str] | pl.Series) -> bytes:
+    """The bytes of all names, each with a line end; ``text`` has them, joined."""
+    n_lines = len(names)
+    text = f"{text}\n" if n_lines else ""
     if "://" in text:
         # Both sides may have a scheme, and not the same.
         text = re.sub(r"(?m)^[A-Za-z][0-9A-Za-z_+.-]*://", "", text)
-    if not text.isascii() or "%" in text or text.count("\n") != n_lines:
-        lines = text.split("\n")[:-1]
-        names = lines if len(lines) == n_lines else ids.to_list()
-        text = "\n".join(map(_folded, names)) + "\n"
-    return np.frombuffer(text.encode(), dtype=np.uint8)
+    is_whole = text.count("\n") == n_lines
+    if is_whole and not text.isascii() and _is_plain(text):
+        return text.casefold().encode()
+    if not text.isascii() or "%" in text or not is_whole:
+        lines = text.split("\n")[:-1] if is_whole else names
+        text = "\n".join(map(_folded, lines)) + "\n"
+    return text.encode()
+
+
+def _is_plain(text: str) -> bool:
+    """Whether only the case of these names is to be folded: that is done for all at once."""
+    return (
+        "%" not in text
+        and unicodedata.is_normalized("NFC", text)
+        and re.search(rf"{INVISIBLE}|{FORMS}|[^\S\n]", text) is None
+    )
 
 
 def _folded(name: str) -> str:

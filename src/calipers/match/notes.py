@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import NoCommonIds
-from calipers.match.id_hashes import Ids
+from calipers.match.id_hashes import Named, none_alike
 from calipers.match.near_ids import (
     can_map,
     likely_map,
@@ -53,16 +53,20 @@ def nearly_found(
     rows = _missed(truth, matches)
     if not rows.size:
         return []
-    queries, names = _sampled(some, column)
+    queries, names = some.lists("query", column)
     number = {query: at for at, query in enumerate(dict.fromkeys(queries))}
-    wanted = _missed_of(truth, rows, number, column)
-    returned = _numbered(zip(queries, names, strict=True), number)
+    missed = _missed_of(truth, rows, number, column)
+    came = _numbered(queries, names, number)
+    if none_alike(missed, came):
+        return []
+    wanted = missed.ids()
+    returned = came.ids()
     near = near_ids(wanted, returned)
     if not near:
         return []
     every = truth.targets[column].drop_nulls().unique().to_list()
-    came = list(dict.fromkeys(filter(None, names)))
-    usable = (row for row in near if can_map(every, came, row.how))
+    distinct = list(dict.fromkeys(came.name))
+    usable = (row for row in near if can_map(every, distinct, row.how))
     chosen = next(usable, None)
     shown = near[0] if chosen is None else chosen
     target = shown.target
@@ -82,37 +86,29 @@ def nearly_found(
     ]
 
 
-def _sampled(some: FirstResults, column: str) -> tuple[list[str], list[str | None]]:
-    """Queries and names of the first results."""
-    rows = some.rows("query", column)
-    return [query for query, _ in rows], [name for _, name in rows]
-
-
-def _numbered(rows: Iterable[tuple[str, str | None]], number: Mapping[str, int]) -> Ids:
-    """Names with the numbers of their queries; of other queries, and without a name, none."""
-    known = [(number[query], name) for query, name in rows if name and query in number]
-    return Ids(
-        np.array([query for query, _ in known], dtype=np.int64),
-        pl.Series([name for _, name in known], dtype=pl.String),
-    )
+def _numbered(
+    queries: Sequence[str], names: Sequence[str | None], number: Mapping[str, int]
+) -> Named:
+    """Names, each with the number of its query; those without a name are left out."""
+    known = [(number[queries[at]], name) for at, name in enumerate(names) if name]
+    return Named([query for query, _ in known], [name for _, name in known])
 
 
 def _missed_of(
     truth: GroundTruth, rows: Ints, number: Mapping[str, int], column: str
-) -> Ids:
+) -> Named:
     """The names of these missed targets, as far as they belong to the numbered queries."""
+    # Few queries are in the sample, so few of the targets are compared.
     if truth.is_listed and column == "item":
         names = truth.names
-        ids = truth.ids
-        codes = truth.target_query[rows].tolist()
-        targets = zip(codes, rows.tolist(), strict=True)
-        return _numbered(((names[code], ids[row]) for code, row in targets), number)
-    # Few queries are in the sample, so few of the targets are compared.
+        seen = np.array([name in number for name in names], dtype=np.bool_)
+        rows = rows[seen[truth.target_query[rows]]]
+        queries = [names[code] for code in truth.target_query[rows].tolist()]
+        return _numbered(queries, [truth.ids[row] for row in rows.tolist()], number)
     seen = truth.queries["query"].is_in(list(number)).to_numpy()
     rows = rows[seen[truth.target_query[rows]]]
-    return _numbered(
-        truth.targets[as_series(rows)].select("query", column).iter_rows(), number
-    )
+    targets = truth.targets[as_series(rows)]
+    return _numbered(targets["query"].to_list(), targets[column].to_list(), number)
 
 
 def nearly_asked(truth: GroundTruth, tally: Tally) -> list[str]:

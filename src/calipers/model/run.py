@@ -114,11 +114,12 @@ class FirstResults:
     listed: Mapping[str, list[object]] | None = None
     """The same as lists, where it came as such."""
 
-    def rows(self, *names: str) -> list[tuple[Any, ...]]:
-        """These columns of a sample, row by row."""
+    def lists(self, *names: str) -> list[list[Any]]:
+        """These columns of a sample."""
         if self.listed is not None:
-            return list(zip(*(self.listed[name] for name in names), strict=True))
-        return self.frame.head(SAMPLE).select(names).rows()
+            return [self.listed[name] for name in names]
+        some = self.frame.head(SAMPLE)
+        return [some[name].to_list() for name in names]
 
 
 class Scored:

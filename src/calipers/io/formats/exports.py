@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from itertools import combinations, islice
 from pathlib import Path
+from typing import TypeGuard
 
 import msgspec
 
@@ -404,15 +405,26 @@ def _asks(row: object) -> bool:
 
 def _by_query(value: Mapping[str, object]) -> list[object]:
     """The records in an object with one under each question; none if it is no such object."""
-    if len(value) < _FEWEST_BY_QUERY or not all(map(_begins_as_object, value.values())):
+    if len(value) < _FEWEST_BY_QUERY:
+        return []
+    # The first says it of nearly every mapping, which has as many values as queries.
+    first = next(iter(value.values()))
+    if not _begins_as_object(first) or not _is_answer(opened(first)):
+        return []
+    if not all(map(_begins_as_object, value.values())):
         return []
     records: list[object] = []
     for query, held in value.items():
         record = opened(held)
-        if not isinstance(record, Mapping) or not _lists_both_parts(record):
+        if not _is_answer(record):
             return []
         records.append({"query": query, **record})
     return records
+
+
+def _is_answer(record: object) -> TypeGuard[Mapping[str, object]]:
+    """Whether a value is a record of both parts without a question."""
+    return isinstance(record, Mapping) and _lists_both_parts(record)
 
 
 def _lists_both_parts(record: Mapping[str, object]) -> bool:
