@@ -262,6 +262,12 @@ def explain_broken(
 
 def explain_mismatch(message: str, place: str, example: str) -> str:
     """Rewrite msgspec's error, with the full path."""
+    what, of_name, path = message.partition(" - at `key` in `$")
+    if of_name:
+        return (
+            f"The name of a value is no text at {place}{path.rstrip('`')}; "
+            "write every name as a text."
+        )
     what, _, path = message.partition(" - at `$")
     path = path.rstrip("`")
     if "missing required field" in what:
