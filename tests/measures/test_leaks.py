@@ -118,3 +118,13 @@ def test_an_old_version_first_is_what_a_loop_finds(made, k):
     for way in ways(made):
         scores = calipers.evaluate(way, metrics=f"old_first@{k}", match="id")
         assert scores.per_query[f"old_first@{k}"].to_list() == wanted
+
+
+def test_a_query_for_which_nothing_is_forbidden_is_left_out_by_that_name():
+    old = {"query": "q1", "retrieved": ["b"], "ground_truth": ["a"], "forbidden": ["b"]}
+    plain = {"query": "plain", "retrieved": ["a"], "ground_truth": ["a"]}
+    why = "1 of 2 queries is left out of old_first: nothing is forbidden for it (plain)."
+    measured = calipers.evaluate([old, plain], metrics="old_first@1")
+    compared = calipers.compare({"x": [old, plain], "y": [old, plain]}, metrics="old_first@1")
+    assert why in " ".join(str(measured).split())
+    assert why in " ".join(str(compared).split())

@@ -14,6 +14,8 @@ from calipers.model.matched import FAILED, Matches
 
 UNANSWERABLE = ("abstention", "unwanted")
 """The metrics that are about queries without targets alone."""
+FORBIDDEN = ("leak", "leak_rate", "old_first")
+"""The metrics that are about queries with forbidden results alone."""
 
 
 @dataclass(frozen=True, eq=False)

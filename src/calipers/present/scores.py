@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calipers.measures.no_answer import UNANSWERABLE
+from calipers.measures.no_answer import FORBIDDEN, UNANSWERABLE
 from calipers.model.document import (
     Cell,
     Column,
@@ -308,19 +308,25 @@ def left_out(scores: Scores, facts: MetricFacts) -> Sentence | None:
         return None
     queries = scores.queries
     statuses = queries["status"].gather(rows)
-    why = NOTHING_KNOWN
+    why = why_undefined(facts.kind)
     if (statuses == FAILED).all():
         why = "the retriever failed on {them}"
     elif (statuses == MISSING).all() and scores.policy.missing == "exclude":
         why = "the run lacks {them}"
-    elif facts.kind in UNANSWERABLE:
-        why = "{they} an answer"
     return who_is_left_out(
         queries["query"].gather(rows).to_list(), len(scores), facts.kind, why
     )
 
 
+def why_undefined(kind: str) -> str:
+    """Why a kind of metric has no value for a query that was asked."""
+    if kind in UNANSWERABLE:
+        return "{they} an answer"
+    return NOTHING_FORBIDDEN if kind in FORBIDDEN else NOTHING_KNOWN
+
+
 NOTHING_KNOWN = "nothing relevant is known for {them}"
+NOTHING_FORBIDDEN = "nothing is forbidden for {them}"
 
 
 def who_is_left_out(names: Sequence[str], of: int, metric: str, why: str) -> Sentence:

@@ -10,14 +10,13 @@ from calipers.engines.scoring import uneven_clusters
 from calipers.engines.summary import interval_of_metric
 from calipers.errors import InvalidInput
 from calipers.frozen import dataclass
-from calipers.measures.no_answer import UNANSWERABLE
 from calipers.model.arrays import Bools, Floats, Ints, frozen_array
 from calipers.model.claim import Visibility
 from calipers.model.fact import Sentence, named, sentence
 from calipers.model.matched import FAILED, MISSING
 from calipers.model.scores import MetricFacts, Scores
 from calipers.model.slicing import copies_in_words, units_of
-from calipers.present.scores import NOTHING_KNOWN, who_is_left_out
+from calipers.present.scores import who_is_left_out, why_undefined
 from calipers.questions.compare.comparable import (
     Aligned,
     align,
@@ -151,7 +150,7 @@ def _left_out(
         for scores in systems.values()
     ]
     kind = facts[column].kind
-    why = "{they} an answer" if kind in UNANSWERABLE else NOTHING_KNOWN
+    why = why_undefined(kind)
     if any(statuses.is_in([FAILED, MISSING]).any() for statuses in ended):
         why = "not every system has a value for {them}"
     yield who_is_left_out(gone_queries.to_list(), len(queries), kind, why)
