@@ -13,36 +13,39 @@ from operator import attrgetter
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
 
+
+def frozen_dataclass(
+    *,
+    frozen: bool,
+    eq: bool = True,
+    repr: bool = True,  # noqa: A002 - as the standard one calls it
+    kw_only: bool = False,
+) -> Callable[[type], type]:
+    """What makes a class a frozen dataclass.
+
+    >>> @frozen_dataclass(frozen=True)
+    ... class Target:
+    ...     '''What should be found.'''
+    ...     id: str
+    ...     grade: float = 1.0
+    >>> Target("d1"), Target("d1") == Target("d1", 1.0), Target("d1") == Target("d2")
+    (Target(id='d1', grade=1.0), True, False)
+    >>> Target("d1").grade = 2.0
+    Traceback (most recent call last):
+    ...
+    dataclasses.FrozenInstanceError: cannot assign to field 'grade'
+    """
+    if not frozen:
+        raise TypeError("a class that changes takes dataclasses.dataclass")
+    with_fields = _standard(init=False, repr=False, eq=False, kw_only=kw_only)
+    return lambda cls: _with_methods(with_fields(cls), eq=eq, represented=repr)
+
+
 if TYPE_CHECKING:
     # For a type checker it is the standard one, which it knows by name.
     from dataclasses import dataclass as dataclass
 else:
-
-    def dataclass(
-        *,
-        frozen: bool,
-        eq: bool = True,
-        repr: bool = True,  # noqa: A002 - as the standard one calls it
-        kw_only: bool = False,
-    ) -> Callable[[type], type]:
-        """What makes a class a frozen dataclass.
-
-        >>> @dataclass(frozen=True)
-        ... class Target:
-        ...     '''What should be found.'''
-        ...     id: str
-        ...     grade: float = 1.0
-        >>> Target("d1"), Target("d1") == Target("d1", 1.0), Target("d1") == Target("d2")
-        (Target(id='d1', grade=1.0), True, False)
-        >>> Target("d1").grade = 2.0
-        Traceback (most recent call last):
-        ...
-        dataclasses.FrozenInstanceError: cannot assign to field 'grade'
-        """
-        if not frozen:
-            raise TypeError("a class that changes takes dataclasses.dataclass")
-        with_fields = _standard(init=False, repr=False, eq=False, kw_only=kw_only)
-        return lambda cls: _with_methods(with_fields(cls), eq=eq, represented=repr)
+    dataclass = frozen_dataclass
 
 
 def _with_methods(cls: type, *, eq: bool, represented: bool) -> type:
