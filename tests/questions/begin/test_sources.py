@@ -76,6 +76,13 @@ def test_a_heading_of_many_pages_is_the_name_of_a_part():
     assert "The red client: Limits of a request" in headed
 
 
+def test_the_title_above_a_page_stands_before_a_heading_that_says_little():
+    front = "---\ntitle: Asset modules\n---"
+    text = f"{front}\n\n## Usage via CLI\n\n{PROSE}\n\n## Limits\n\nNo. {PROSE}\n"
+    one, two = fit(from_headings(documents(a_md=text)))
+    assert (one.question, two.question) == ("Asset modules: Usage via CLI", "Asset modules: Limits")
+
+
 def test_two_forms_of_a_word_are_the_same_heading():
     titles = {"a_md": "Installing with a proxy", "b_md": "Installation with your proxy"}
     pages = {name: f"# {title}\n\n{PROSE}\n" for name, title in titles.items()}
@@ -93,6 +100,18 @@ def test_a_paragraph_of_a_page_that_only_leads_elsewhere_is_no_answer():
     assert not asked(from_headings(documents(a_html=page)))
     without = page.replace("see the", "mind the")
     assert len(asked(from_headings(documents(a_html=without)))) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Type: a list of names or one name\nDefault: all names that are known here",
+        "类型：`Array` 用于保存所有名称的列表\n默认值：支持的标签和属性列表，参见下面的说明",
+        "`string` `RegExp` `function(name) => boolean` `[string, RegExp, function(name)]`",
+    ],
+)
+def test_types_and_names_in_code_are_no_answer(text):
+    assert not asked(from_headings(documents(a_md=f"## Retry a failed request\n\n{text}\n")))
 
 
 def test_what_is_indented_below_a_box_is_no_answer():

@@ -136,6 +136,7 @@ def as_document(
         links = _rst_links(text)
     elif kind in ("markdown", "notebook"):
         text = _cells(text) if kind == "notebook" else text
+        named = named or _title_in_front(text)
         sections = _markdown(text)
         links = _markdown_links(text)
     listed = list(sections)
@@ -155,6 +156,20 @@ _ATTRIBUTES = re.compile(
 )
 """What site builders write behind a heading: {#name .class}, :id=name, {docsify-ignore}."""
 _FRONT = re.compile(r"\A(---|\+\+\+)\n.*?\n\1[ \t]*\n", re.DOTALL)
+
+
+_FRONT_TITLE = re.compile(r"^title[ \t]*[:=][ \t]*([\"']?)(\S.*?)\1[ \t]*$", re.MULTILINE)
+
+
+def _title_in_front(text: str) -> str:
+    r"""The title that site builders read above a page; empty without one.
+
+    >>> _title_in_front('---\ntitle: "Asset modules"\n---\n\n## Inlining\n')
+    'Asset modules'
+    """
+    front = _FRONT.match(text)
+    title = _FRONT_TITLE.search(front[0]) if front else None
+    return without_markup(title[2]) if title and len(title[2]) <= 120 else ""
 
 
 def lines_of(text: str) -> Iterator[tuple[int, str, bool]]:
@@ -227,7 +242,7 @@ def _without_attributes(heading: str) -> tuple[str, str]:
 # Every length has an end: a file of open brackets must not take hours.
 _INLINE = (
     (re.compile(r"!\[[^\]]{0,300}\]\([^)]{0,300}\)"), ""),
-    (re.compile(r"\[([^\]]{1,300})\](?:\([^)]{0,300}\)|\[[^\]]{0,300}\])"), r"\1"),
+    (re.compile(r"\[([^\]]{0,300})\](?:\([^)]{0,300}\)|\[[^\]]{0,300}\])"), r"\1"),
     (re.compile(r":[\w:]{1,40}:`~?([^`<]{1,300}?)(?:\s*<[^`]{0,300}>)?`"), r"\1"),
     (re.compile(r"`([^`<]{1,300}?)\s*<[^`]{0,300}>`__?"), r"\1"),
     (re.compile(r"<[^>]{1,200}>"), ""),
@@ -245,6 +260,8 @@ def without_markup(text: str) -> str:
 
     >>> without_markup("**Use** `pip` to [install](a.md) :ref:`it <x>`")
     'Use pip to install it'
+    >>> without_markup("pkgconf [![a badge](a.svg)](https://b.example/c)")
+    'pkgconf'
     """
     if _MARKED.search(text):
         for pattern, instead in _INLINE:

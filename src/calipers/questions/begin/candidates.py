@@ -194,6 +194,11 @@ _NO_PROSE = re.compile(
 """How a line begins that is a list, a table, a directive, a comment, an image or HTML."""
 
 
+_LABEL = re.compile(r"^\W{0,4}[\w-]{1,20}\W{0,3}[:：]", re.MULTILINE)
+"""How a line begins that gives the value of a name."""
+_CODE = re.compile(r"`+[^`]*`+")
+
+
 @dataclass(frozen=True)
 class Paragraph:
     """A block of lines without an empty one."""
@@ -208,6 +213,10 @@ class Paragraph:
     def is_long(self) -> bool:
         """Whether it says enough to be a target, in words and not in signs."""
         words = without_markup(self.text)
+        if len(_LABEL.findall(self.text)) > self.text.count("\n") > 0:
+            return False  # each line is a name and its value
+        if reading_length(without_markup(_CODE.sub("", self.text))) < SHORTEST_QUOTE / 2:
+            return False
         unspaced = sum(map(len, UNSPACED.findall(words))) if not words.isascii() else 0
         return (
             reading_length(words) >= SHORTEST_QUOTE

@@ -18,7 +18,7 @@ from calipers.questions.begin.candidates import (
     how_many_words,
     needs_context,
 )
-from calipers.questions.begin.languages import languages
+from calipers.questions.begin.languages import USUAL, languages
 from calipers.questions.begin.library import Library
 
 FEW_WORDS = 4
@@ -30,7 +30,7 @@ _NUMBER = re.compile(
     r"^(?:(?:step|chapter|part|section|appendix|phase|schritt|kapitel|teil|abschnitt|étape|chapitre"
     r"|paso|capítulo|passo|stap|шаг|глава)?\s*[\dIVX]+(?:\.\d+)*[.):]?\s+"
     r"|第\s*[\d一二三四五六七八九十]+\s*[章节節部步]?[.:：、]?\s*|[一二三四五六七八九十]+、\s*"
-    r"|[\d]+(?:\.\d+)*[.):、]\s*)",
+    r"|[\d]+(?:\.\d+)*[.):、]\s*|Q:\s+)",
     re.IGNORECASE,
 )
 _CODE = re.compile(
@@ -178,4 +178,8 @@ def why_no_question(heading: str, language: str = "en") -> str:
         return "the usual name of a part"
     if _VERSION.search(heading) or _CODE.match(heading):
         return "a version, a number or code"
-    return "points to its page" if needs_context(heading, language) else ""
+    if needs_context(heading, language):
+        return "points to its page"
+    # Pages in another language have headings in English as well.
+    is_other = language != USUAL and heading.isascii()
+    return why_no_question(heading, USUAL) if is_other else ""
