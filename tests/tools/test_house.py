@@ -48,7 +48,9 @@ def test_a_file_of_io_that_makes_a_run_is_a_way_to_build_one(name, text, expecte
 
 def test_one_file_builds_every_run_and_ground_truth_that_is_read(monkeypatch):
     monkeypatch.chdir(ROOT)
-    ways = [one.path.as_posix() for one in house.read_source(house.SOURCE) if house.builders(one)]
+    # Other folders count as nothing, which is tested above.
+    read = house.read_source(house.SOURCE / "io")
+    ways = [one.path.as_posix() for one in read if house.builders(one)]
     assert ways == ["src/calipers/io/build.py"]
 
 
