@@ -33,6 +33,8 @@ FEW = 20
 """Below this number of queries the first line says how few they are."""
 SHORT = 8
 """Lists of fewer results, on average, are too short to be blamed for anything else."""
+ALIKE = 0.05
+"""Mean lengths of lists that are nearer than this are those of all queries."""
 WORTH = 0.3
 """A smaller k that saves less than this share of the results is not advised."""
 WIDE = 0.3
@@ -299,7 +301,11 @@ def _not_returned(seen: Seen, study: Study, share: Sentence, why: str) -> First:
     short = _length_where_missed(seen, study)
     if short < SHORT:
         length = Fact(about="count", value=short, text="results per query")
-        rest = f"are not in the results, which are only {short:.3g} per query: retrieve more."
+        alike = abs(float(seen.matches.retrieved.mean()) - short) < ALIKE
+        where = "per query" if alike else "on average where a target is missing"
+        rest = (
+            f"are not in the results, which are only {short:.3g} {where}: retrieve more."
+        )
         return First(joined(share, Sentence(rest, [length])), "too_few_results", why)
     lacking = "--candidates" if "candidates" not in study.given else "--corpus"
     known = (
