@@ -132,6 +132,15 @@ def test_the_length_of_lists_is_said_of_the_queries_that_have_it() -> None:
     assert "which are only 3 per query: retrieve more" in said(world, "diagnose a.jsonl")
 
 
+def test_misses_of_a_list_that_is_sorted_backwards_ask_for_no_larger_k() -> None:
+    world = sorted_backwards(_Fixed(), 30)
+    text = said(world, "misses a.jsonl -k 5")
+    assert "sort the lists the other way round" in text
+    assert "Turned round, recall@5 is " in text
+    assert "raise k" not in text
+    assert "other way round" not in said(world, "misses b.jsonl -k 2")
+
+
 def test_one_of_two_that_changed_asks_for_nothing() -> None:
     text = said(hits({"a": [1, 1], "b": [1, 0]}), "compare a.jsonl b.jsonl")
     assert "1 of 2 queries worse, none better." in text

@@ -39,6 +39,7 @@ from calipers.questions.shown_results import (
     over_contexts,
     with_documents,
 )
+from calipers.questions.sweep.rule import gain_in_reverse
 from calipers.words import did_you_mean
 
 CANDIDATES = "candidates"
@@ -247,6 +248,7 @@ def explain_misses(
             "what was missed is not known."
         )
     names = pl.Series([reason.name for reason in REASONS])
+    turned = gain_in_reverse(pair, k) if "below_k" in study.reasons else None
     columns = {
         "reason": names.gather(study.why),
         "rank": ranks_or_null(facts.rank[missed]),
@@ -271,8 +273,9 @@ def explain_misses(
         ),
         numbers=missed,
         given=study.given,
-        notes=tuple(_notes(pair, facts, study.counted)),
+        notes=(*_notes(pair, facts, study.counted), *([turned] if turned else [])),
         map_ids=study.map_ids,
+        in_reverse=turned is not None,
     )
 
 

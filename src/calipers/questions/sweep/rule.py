@@ -157,6 +157,16 @@ def _recall_at(pair: Matched, ks: Sequence[int]) -> tuple[Metric, ...]:
     return tuple(metric.with_rel(pair.rel) for metric in parse(["recall"], ks))
 
 
+def gain_in_reverse(pair: Matched, k: int) -> str | None:
+    """What recall would be with the lists turned round, where they surely are in reverse order."""
+    if pair.ground_truth.only_returned or not pair.depth:
+        return None
+    everywhere = _recall_at(pair, usual_cutoffs(pair.depth))
+    recall = compute(pair.matches, everywhere, pair.policy)
+    claim = reverse_claim(pair, everywhere, recall, 0.95, shown=[k])
+    return None if claim is None else claim.range
+
+
 EVERY_K_UP_TO = 100
 PER_DECADE = 12
 
