@@ -59,6 +59,14 @@ class UnknownMetric(InvalidInput):
     """A metric name that does not exist."""
 
 
+class Settled(InvalidInput):
+    """Data that could mean two things, with the mappings that were tried and can be read."""
+
+    def __init__(self, message: str, *answers: tuple[tuple[str, str], ...]) -> None:
+        super().__init__(message)
+        self.answers = answers
+
+
 class UnknownArgument(InvalidInput, TypeError):
     """An argument that the operation does not take."""
 

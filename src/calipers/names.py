@@ -267,7 +267,10 @@ WEAK_QUOTE = words_in(
 )
 """Text columns that count as quotes only if a table has no other targets."""
 ROW: Mapping[str, tuple[str, ...]] = {
-    "query": ("query", *QUERY_ID, *QUERY_TEXT[2:], "query_text", "input"),
+    "query": (
+        *("query", *QUERY_ID, *QUERY_TEXT[2:]),
+        *("query_text", "input", "user_input"),
+    ),
     "item": (
         *words_in(
             "item item_id doc_id docid docno chunk_id corpus_id pid passage_id node_id "
@@ -360,6 +363,8 @@ EMPTY = frozenset(
             "nicht beantwortbar",
             "pas de reponse",
             "no hay respuesta",
+            *("aucun", "aucune", "ninguno", "ninguna", "nessuno", "nessuna", "geen"),
+            *("該当なし", "なし", "无", "没有", "нет", "brak", "nenhum", "nenhuma"),
             "sem resposta",
             "brak odpowiedzi",
         ),

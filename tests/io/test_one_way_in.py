@@ -243,7 +243,7 @@ def test_a_run_may_name_queries_by_their_texts(tmp_path):
         (["item=nothing"], "no column 'nothing' to take as item: .* has question, chunk_id"),
         (["itm=chunk_id"], "cannot be named as 'itm'; it can be .*Did you mean item"),
         (["chunk_id"], "'chunk_id' cannot be read; write what it is"),
-        (["item=chunk_id", "item=question"], "said beside another column for the same"),
+        (["item=chunk_id", "query=chunk_id"], "said beside another field for the same column"),
         ({"item": 3}, "The column for item is 3"),
     ],
 )
@@ -277,8 +277,7 @@ def test_grades_that_no_value_has_are_refused(tmp_path):
         read(run={"q": ["a"]}, ground_truth=path, columns={"grades": "2=3"})
 
 
-def test_a_column_id_is_proposed_where_the_item_is_lacking(tmp_path):
+def test_a_column_id_is_the_item_of_a_run_without_another(tmp_path):
     path = tmp_path / "run.csv"
     path.write_text("query,id,title,score\nq,a,T,0.3\nq,b,U,0.2\n")
-    with pytest.raises(InvalidInput, match=re.escape('Say columns={"item": "id"};')):
-        read(run=path, ground_truth={"q": ["a"]})
+    assert mean("mrr", path, ground_truth={"q": ["b"]}) == 0.5

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 import polars as pl
 
-from calipers.errors import LOOK, InvalidInput, NoGroundTruth, SealedQueries
-from calipers.io.build import MemoryBudget
+from calipers.errors import LOOK, InvalidInput, NoGroundTruth, SealedQueries, Settled
+from calipers.io.build import MemoryBudget, with_ids
 from calipers.io.files.open import Source, is_standard_input
 from calipers.io.files.probe import Probe
 from calipers.io.format import WholeFormat, is_of_spark
@@ -154,9 +154,13 @@ def load(
             found = _of_distances(found)
         return found if sealed else not_sealed(found, role, value)
     except InvalidInput as error:
-        if vain := said.said_in_vain():
-            raise type(error)(f"{error}{vain}") from None
-        raise
+        # Of two files each may lack what is said for the other.
+        vain = "" if said.beside else said.said_in_vain()
+        if not vain:
+            raise
+        if isinstance(error, Settled):
+            raise Settled(f"{error}{vain}", *error.answers) from None
+        raise type(error)(f"{error}{vain}") from None
 
 
 def _of_distances(dataset: Dataset) -> Dataset:
@@ -326,7 +330,7 @@ def _pair(
             f"{a} is given as the ground truth and as the run, so it would be measured by itself; "
             "give the results of a retriever as the run."
         )
-    return truth.ground_truth, run.run
+    return with_ids(truth.ground_truth, run.run), run.run
 
 
 def _missing(

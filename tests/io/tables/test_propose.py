@@ -145,7 +145,7 @@ def test_a_line_is_tried_with_the_file_beside_it(tmp_path):
     truth = put(tmp_path, "Requête,Document attendu\nOù ?,a.pdf\n", "truth.csv")
     run = put(tmp_path, "Requête,Document,score\nOù ?,b.pdf,2\nOù ?,a.pdf,1\n", "run.csv")
     (line,) = lines_of(refusal(ground_truth=truth, run=run))
-    assert shlex.split(line) == ["--column", "item=Document attendu,Document"]
+    assert shlex.split(line) == ["--column", "item=Document attendu"]
     assert value(line, ground_truth=truth, run=run) == 0.5
 
 

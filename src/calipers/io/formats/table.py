@@ -44,6 +44,7 @@ from calipers.io.tables.cells import (
 from calipers.io.tables.columns import GRADES, IGNORE, Pairs
 from calipers.io.tables.grades import as_numbers, grades_of_words, notes_on_ratings
 from calipers.io.tables.merge import numbered_as_one, pages_as_items
+from calipers.io.tables.orders import without_dashes
 from calipers.io.tables.profile import SOME, Profile
 from calipers.io.tables.propose import look_at
 from calipers.io.tables.resolve import (
@@ -69,12 +70,16 @@ from calipers.model.fact import Fact, joined, named, sentence
 from calipers.model.ground_truth import TARGET_SCHEMA, each_query_once
 from calipers.model.matched import Dataset, Role
 from calipers.model.run import RUN_SCHEMA, order_notes
+from calipers.names import ROW as USUAL
+from calipers.names import plain_name
 
 BATCH = 250_000
 CELLS_AT_ONCE = 4_000
 """Cells with lists that are split together."""
 DIVIDED = r"[;|,、，(\[{\s\x1c-\x1f]"
 """Characters of cells that may hold several ids or padding; other cells are one id."""
+_NUMBERED_LIST = r"(?s)^\s*1[.)]\s.*\n\s*2[.)]\s"
+"""A cell with the entries 1. and 2., each on a line of its own."""
 ONE_EACH = ("grade", "score", "rank", "start", "group")
 """Columns that describe one item: a row that has them holds one."""
 
@@ -116,6 +121,7 @@ def read_long(table: InputTable, role: Role, *, noted: bool = True) -> Dataset:
         found = table.names()
         table, names = resolve_fields(table, role)
         ours = {meaning: theirs for theirs, meaning in names.items()}
+        table = without_dashes(table, ours)
         meant = [pl.col(theirs).alias(ours) for theirs, ours in names.items()]
         if not set(ours) & {*IDENTITIES}:
             raise no_column(table, "item", role)
@@ -194,6 +200,9 @@ def _parts(ours: dict[str, str], role: Role) -> tuple[bool, bool]:
     """Whether the table holds targets, and whether it holds results; neither if unclear."""
     has_truth = any(column in ours for column in ("grade", "quote"))
     has_results = any(column in ours for column in ("score", "rank", "text", "retrieved"))
+    if role == "both" and has_results and {"item", "quote"} <= ours.keys():
+        # Without a grade, the ids that were returned are not those that should be.
+        has_truth = bool({"grade", "retrieved"} & ours.keys())
     wanted = "item" in ours and says_wanted(ours["item"])
     if "retrieved" in ours:
         return has_truth or "item" in ours, True
@@ -297,7 +306,7 @@ def _check_grades_are_numbers(
     row = int((made == unknown[0]).arg_true()[0])
     grades = grades_of_words(column.drop_nulls().unique(maintain_order=True).head(20))
     lines: list[Pairs] = [] if grades is None else [((GRADES, grades),)]
-    if called != "grade":
+    if called != "grade" and (lines or plain_name(called) not in USUAL["grade"]):
         lines.append(((IGNORE, called),))
     listed = ", ".join(map(repr, unknown[:4]))
     option = "--grades" if is_command_line() else 'columns={"grades": …}'
@@ -363,6 +372,10 @@ def _split(
         )
     rows = frame[ROW].to_list()
     cells = frame[column].to_list()
+    if frame[column].dtype == pl.String:
+        first = frame[column].drop_nulls().str.contains(r"^\s*1[.)]\s")
+        several = frame[column].str.contains(_NUMBERED_LIST).any()
+        splitter.numbered = bool(several or (len(first) > 1 and first.all()))
     if frame[column].dtype.is_float():
         cells = [
             None if c is None else int(c) if float(c).is_integer() else c for c in cells
@@ -403,7 +416,7 @@ def _without_empty(
             False,
         )  # what JSON quotes and somebody judged is an id, whatever its name
     words = words_for_nothing(graded="grade" in columns)
-    empty = frame["item"].str.strip_chars().str.to_lowercase().is_in([*words])
+    empty = frame["item"].str.strip_chars(" \t()[]<>").str.to_lowercase().is_in([*words])
     if not empty.any():
         return frame, False
     return frame.with_columns(pl.when(~empty).then(pl.col("item")).alias("item")), True

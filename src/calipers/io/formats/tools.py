@@ -18,6 +18,7 @@ from calipers.io.records.documents import is_id
 from calipers.io.records.fields import first_records
 from calipers.io.records.schema import At, Id, PlainRecord
 from calipers.io.tables.cells import decoded_text
+from calipers.io.tables.usual_names import is_long
 from calipers.names import ROW, plain_name, words_in
 
 Texts = list[str] | None
@@ -81,6 +82,13 @@ class Tool(EachRow):
     def recognise(self, keys: frozenset[str]) -> bool:
         """Whether these are the keys of the format's rows."""
         return self.knows(keys) if self.knows is not None else super().recognise(keys)
+
+    def detect(self, probe: Probe) -> bool:
+        """Not a table that asks under another usual name: it is one as people write them."""
+        if not super().detect(probe):
+            return False
+        columns = frozenset[str]() if probe.table is None else probe.table.columns
+        return probe.table is None or self.query in columns or not is_long(columns)
 
     def yields(self, probe: Probe) -> bool:
         """Whether its rows ask under another name than the tool, or say what is relevant."""

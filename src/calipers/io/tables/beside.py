@@ -16,7 +16,14 @@ from calipers.io.tables.grades import as_numbers
 from calipers.io.tables.profile import SOME, Kind, Profile, Profiles
 from calipers.io.tables.scan import InputTable, cell_texts, explained
 from calipers.io.tables.usual_names import IGNORED, renaming, says_wanted
-from calipers.names import ANSWER_WORDS, HARMLESS, NO_GRADES, ORDERING, WANTED_WORDS
+from calipers.names import (
+    ANSWER_WORDS,
+    HARMLESS,
+    NO_GRADES,
+    ORDERING,
+    ROW_ID,
+    WANTED_WORDS,
+)
 
 _EXPECTED = WANTED_WORDS | {"target", "targets", "positive", "should", "wanted"}
 _NO_IDS = (NO_GRADES | HARMLESS | ORDERING | ANSWER_WORDS) - {
@@ -43,7 +50,7 @@ def targets_beside_results(table: InputTable) -> TakenApart | None:
     found = table.names()
     names = renaming(found)
     ours = {meaning: theirs for theirs, meaning in names.items()}
-    if "query" not in ours or {"quote", "text"} <= ours.keys():
+    if "query" not in ours:
         return None
     if not any(_may_be_expected(name, names) for name in found):
         return None
@@ -52,15 +59,21 @@ def targets_beside_results(table: InputTable) -> TakenApart | None:
         if pair is None:
             return None
         expected, result = pair
-        if "grade" in ours and not _repeats(table, expected, result, ours["grade"]):
+        graded = ours.get("grade") not in (None, expected.name)
+        if graded and not _repeats(table, expected, result, ours["grade"]):
             return None
         asked = [theirs for theirs, field in names.items() if field.startswith("query")]
+        asked += [
+            one for one in found if one.strip().lower() in ROW_ID and one not in names
+        ]
         rows = _first_rows(table, ours["query"], expected)
         if rows is None:
             return None
     return TakenApart(
         _targets(table, [*asked, *_tags(found)], expected, rows),
-        _results(table, names, (expected.name, ours.get("grade")), result),
+        _results(
+            table, names, (expected.name, ours.get("grade")), _called(pair, table, ours)
+        ),
         f"target ← {expected.name.strip()}, which stands beside each result.",
     )
 
@@ -77,7 +90,10 @@ def _may_be_expected(name: str, names: Mapping[str, str]) -> bool:
     if names.get(name) == "item" and "retrieved" in names.values():
         return True
     if names.get(name) not in (None, "item", "document", "quote"):
-        return False
+        # Beside ids it is taken for a grade, which its cells may contradict.
+        return names.get(name) == "grade" and says_wanted(name)
+    if names.get(name) == "quote":
+        return True
     words = Profile(name, pl.Series([""])).words
     return says_wanted(name) or bool(words & _EXPECTED and not words & _NO_IDS)
 
@@ -89,14 +105,19 @@ def _columns(
     sample = table.rows(pl.all(), most=SOME)
     profiles = Profiles(sample, ours["query"])
     wanted = [profiles[name] for name in profiles if _may_be_expected(name, names)]
-    wanted = [one for one in wanted if _is_one_each(one, profiles[ours["query"]])]
+    wanted = [
+        one
+        for one in wanted
+        if _is_one_each(one, profiles[ours["query"]])
+        if names.get(one.name) != "grade" or not one.holds_grades
+    ]
     certain = [one for one in wanted if says_wanted(one.name)]
     wanted = certain if len(certain) == 1 else wanted
     if len(wanted) != 1:
         return None
     expected = wanted[0]
     # Without a rank, two cells called "retrieved_ids" may be two lists of results.
-    is_ranked = bool({"rank", "score"} & ours.keys())
+    is_ranked = bool({"rank", "score"} & ours.keys() or "retrieved" in table.said.named)
     fields = [field for field in _RESULTS if field != "retrieved" or is_ranked]
     by_name = [ours[field] for field in fields if field in ours]
     named = [profiles[name] for name in by_name if name != expected.name]
@@ -199,25 +220,40 @@ def _targets(
     )
 
 
+def _called(
+    pair: tuple[Profile, Profile], table: InputTable, ours: Mapping[str, str]
+) -> dict[str, str]:
+    """What the columns of results are called by us: the ids, and the texts for quotes."""
+    expected, result = pair
+    called = {result.name: "text" if result.kind == "texts" else "item"}
+    for field in ("item", "text"):
+        if ours.get(field) == result.name:
+            called = {result.name: result.name}
+    if expected.kind != "texts" or "text" in (*ours, *called.values()):
+        return called
+    profiles = Profiles(table.rows(pl.all(), most=SOME), ours["query"])
+    texts = [
+        one
+        for one in profiles.values()
+        if one.name != result.name and one.kind == "texts" and one.varies
+    ]
+    return {**called, texts[0].name: "text"} if len(texts) == 1 else called
+
+
 def _results(
     table: InputTable,
     names: Mapping[str, str],
     dropped: tuple[str | None, ...],
-    result: Profile,
+    called: Mapping[str, str],
 ) -> InputTable:
-    """The table without its targets, whose results have a name of ours."""
-    called = result.name
-    if names.get(called) not in ("item", "text"):
-        called = "text" if result.kind == "texts" else "item"
+    """The table without its targets, whose results have names of ours."""
     others = [
         name
         for name in table.names()
-        if name not in (*dropped, called) or name == result.name
+        if name not in (*dropped, *called.values()) or name in called
     ]
-    columns = [
-        pl.col(name).alias(called if name == result.name else name) for name in others
-    ]
-    listed = tuple(called if name == result.name else name for name in others)
+    columns = [pl.col(name).alias(called.get(name, name)) for name in others]
+    listed = tuple(called.get(name, name) for name in others)
     query = next(theirs for theirs, field in names.items() if field == "query")
 
     def step(rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -231,5 +267,5 @@ def _results(
         columns=frozenset(listed),
         listed=listed,
         notes=(),
-        shown={**table.shown, called: result.name},
+        shown={**table.shown, **{ours: theirs for theirs, ours in called.items()}},
     )

@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from calipers.errors import Unclear
+from calipers.io.tables.cells import looks_like_texts
 from calipers.io.tables.columns import GRADES, IGNORE, Pairs
 from calipers.io.tables.grades import grades_of_words
 from calipers.io.tables.profile import FEW, Profile, Profiles
@@ -102,7 +103,8 @@ def mappings(profiles: Profiles, lacking: set[str], role: Role) -> Iterator[Pair
     whole = bool(lacking & {"query", "item"})
     for start in starts:
         used = {theirs for _, theirs in start}
-        rest = [one for one in single if one.name not in used]
+        within = Profiles(profiles.frame, start[0][1]) if start else profiles
+        rest = [within[one.name] for one in single if one.name not in used]
         groups = [",".join(group) for group in numbered]
         if whole and not known & {*IDENTITIES}:
             yield from _with_targets(start, rest, groups, role, known)
@@ -124,11 +126,22 @@ def _with_targets(
             yield from _with_targets(
                 with_text, others, groups, role, {*known, "query_text"}
             )
+    if role == "both" and "grade" not in known:
+        for targets, results in _beside_each_other(rest):
+            left = [one for one in rest if one not in (targets, results)]
+            both: Pairs = (("item", targets.name), ("retrieved", results.name))
+            yield from _in_order((*start, *both), left, known)
     items = [*groups, *(item.name for item in _items(rest))]
     by_name = {one.name: one for one in rest}
     for item in items:
         field = "item"
-        if item in by_name and by_name[item].kind == "texts":
+        if (
+            item in by_name
+            and by_name[item].kind == "texts"
+            and not by_name[item].words & {"id", "ids"}
+            # Titles of three words are ids as well.
+            and looks_like_texts(by_name[item].cells, sure=True)
+        ):
             field = "text" if role == "run" else "quote"
         ids = by_name[item].ids if item in by_name else frozenset[str]()
         mapping: Pairs = (*start, (field, item))
@@ -141,17 +154,47 @@ def _with_targets(
                 returned_list
                 for returned_list in _returned_lists(others)
                 if not ids or ids & returned_list.ids
+                if not (item in by_name and _stands_beside(returned_list, by_name[item]))
             ]
             yield from ((*mapping, ("retrieved", one.name)) for one in wide)
             yield from (
                 (*mapping, ("retrieved", group)) for group in groups if group != item
             )
+            if "grade" in known:
+                yield from _in_order(mapping, others, known)
+                continue
             for judged in _judging(others):
                 left = [other for other in others if other is not judged]
                 yield from _in_order((*mapping, ("grade", judged.name)), left, known)
             continue
         graded = [(*mapping, ("grade", one.name)) for one in _judging(others)]
         yield from (*graded, mapping)
+
+
+def _beside_each_other(rest: list[Profile]) -> Iterator[tuple[Profile, Profile]]:
+    """The columns of targets, the same in all rows of a question, each with one of results."""
+    items = _items(rest)
+    for targets in items:
+        for results in items:
+            if targets.varies or results.kind == "lists" or not targets.ids & results.ids:
+                continue
+            if _stands_beside(targets, results):
+                yield targets, results
+
+
+def _stands_beside(column: Profile, results: Profile) -> bool:
+    """Whether a column is not the results: the same in all rows of a question, and short.
+
+    A list that is longer than the rows of its question holds the results, and the rows targets.
+    """
+    if column.has_several_rows and results.has_several_rows:
+        questions = 1 if results.queries is None else results.queries.n_unique()
+        rows = len(results.cells) / questions
+        if results.varies and not column.varies:
+            return column.count / len(column.cells) <= rows
+        if column.varies and not results.varies:
+            return results.count / len(results.cells) > rows
+    return False
 
 
 def _with_lists(
@@ -186,7 +229,7 @@ def _with_part(
         if "grade" in known:
             yield from _in_order((), rest, known)
         return
-    if "retrieved" in lacking and "item" in known:
+    if "retrieved" in lacking and known & {"item", "document"}:
         yield from judged_rows(rest, known)
         return
     if "retrieved" in lacking:
@@ -351,7 +394,7 @@ def _columns(profiles: Iterable[str]) -> list[str]:
 def _free(profiles: Profiles, lacking: set[str]) -> list[Profile]:
     """The columns of unknown name, but for those of our own records."""
     listed = _columns(profiles)
-    own = _OWN - {"id", "_id"} if "item" in lacking else _OWN
+    own = _OWN - {"id", "_id"} if lacking & {"item", "query"} else _OWN
     known = {*renaming(listed), *own}
     return [
         profiles[one]

@@ -17,7 +17,7 @@ from calipers.errors import InvalidInput
 from calipers.io.records.documents import finite
 from calipers.io.tables.columns import words_as_grades
 from calipers.model.fact import Fact, named, sentence
-from calipers.names import EMPTY
+from calipers.names import EMPTY, RESULT
 
 ENDS = ".!?…。"
 """Characters that end a sentence."""
@@ -32,6 +32,8 @@ class Splitter:
         self._any_order = any_order
         self._first: object = None
         """The first cell that was split."""
+        self.numbered = False
+        """Whether some cell is a list with the numbers 1, 2 …; then others have one entry."""
 
     def split(self, cell: object, at: At) -> list[str]:
         """The ids in one cell, in order; ``at`` gives its place for errors."""
@@ -40,11 +42,17 @@ class Splitter:
         if isinstance(cell, list | tuple):
             return self._ids(list(cell), at)
         text = str(cell).strip()
+        if _MARKED.match(text) and (marked := _marked_lines(text, one=self.numbered)):
+            return self._noted(text, marked)
         if _BRACKETED.fullmatch(text):
             return self._noted(text, self._ids(_bracketed(text), at))
-        if text.startswith("{") and isinstance(found := decoded_text(text), set):
-            ordered = in_order(found, self.column, self._any_order, at)
-            return self._noted(text, self._ids(ordered, at))
+        if text.startswith("{"):
+            found = decoded_text(text)
+            if isinstance(found, dict):
+                return self._noted(text, self._ids(found, at))
+            if isinstance(found, set):
+                ordered = in_order(found, self.column, self._any_order, at)
+                return self._noted(text, self._ids(ordered, at))
         signs = [sign for sign in (";", "|", "\n") if sign in text.strip(";|")]
         if len(signs) > 1:
             raise InvalidInput(
@@ -76,6 +84,8 @@ class Splitter:
         return parts
 
     def _ids(self, found: Any, at: At) -> list[str]:
+        if (entries := _entries(found)) is not None:
+            found = _ids_of(entries, any_order=self._any_order)
         plain = isinstance(found, list) and all(
             isinstance(one, str | int) and not isinstance(one, bool) for one in found
         )
@@ -107,6 +117,81 @@ _BRACKETED = re.compile(
 _BETWEEN = re.compile(r"\s+(?:and|und|et|y|e|en|i|&|\+|/)\s+")
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _PRINTED = re.compile(rf"\[\s*((?:{_QUOTED}|[\d.]+)(?:\s+(?:{_QUOTED}|[\d.]+))*)\s*\]")
+
+
+_MARKED = re.compile(r"[-*•–·]\s+|\d{1,2}[.)]\s+")
+"""What stands before each entry of a list that people type into a cell."""
+
+
+def _entries(found: object) -> list[tuple[str, object]] | None:
+    """The ids in a mapping, in pairs or in objects, each with its number; None if it is none.
+
+    >>> _entries({"a": 2}), _entries([("a", 0.5)]), _entries([{"id": "a", "score": 2}])
+    ([('a', 2)], [('a', 0.5)], [('a', 2)])
+    >>> _entries(["a"]) is None
+    True
+    """
+    if isinstance(found, dict):
+        found = list(found.items())
+    if not isinstance(found, list) or not found:
+        return None
+    if all(isinstance(one, dict) for one in found):
+        called = next(
+            (key for key in _OBJECT_IDS if all(key in one for one in found)), None
+        )
+        if called is None:
+            return None
+        numbers = [[v for k, v in one.items() if k in RESULT["score"]] for one in found]
+        return [
+            (str(one[called]), (n or [None])[0])
+            for one, n in zip(found, numbers, strict=True)
+        ]
+    pairs = all(isinstance(one, list | tuple) and len(one) == 2 for one in found)
+    if not pairs or not all(isinstance(one[0], str) for one in found):
+        return None
+    return [(one[0], one[1]) for one in found]
+
+
+_OBJECT_IDS = (*RESULT["id"], "doc_id", "document_id", "passage_id", "item")
+"""Fields of an object that name it, the most certain first."""
+
+
+def _ids_of(entries: list[tuple[str, object]], *, any_order: bool) -> object:
+    """The ids of entries with a number each, where these change nothing; else the entries.
+
+    >>> _ids_of([("a", 0.9), ("b", 0.5)], any_order=False), _ids_of([("a", 1)], any_order=True)
+    (['a', 'b'], ['a'])
+    >>> _ids_of([("a", 2), ("b", 1)], any_order=True)
+    [('a', 2), ('b', 1)]
+    """
+    numbers = [finite(number) for _, number in entries]
+    ids = [name for name, _ in entries]
+    known = [number for number in numbers if number is not None]
+    if all(number is None for _, number in entries):
+        return ids
+    if len(known) < len(entries):
+        return entries
+    if any_order:
+        return ids if {*known} == {1.0} else entries
+    return ids if known == sorted(known, reverse=True) else entries
+
+
+def _marked_lines(text: str, *, one: bool = False) -> list[str]:
+    """The entries of a list with bullets or numbers; empty if the cell is no such list.
+
+    >>> _marked_lines("1. a\\n2. b"), _marked_lines("- a"), _marked_lines("1. Setup")
+    (['a', 'b'], ['a'], [])
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    marks = [_MARKED.match(line) for line in lines]
+    numbers = [
+        int(mark[0].strip(" .)\t")) for mark in marks if mark and mark[0][0].isdigit()
+    ]
+    if not all(marks) or numbers not in ([], [*range(1, len(lines) + 1)]):
+        return []
+    if numbers == [1] and not one:
+        return []  # "1. Setup" may be the name of a section
+    return [line[mark.end() :] for line, mark in zip(lines, marks, strict=True) if mark]
 
 
 def _bracketed(text: str) -> object:

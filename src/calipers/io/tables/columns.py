@@ -141,12 +141,14 @@ class Columns:
             if ours in apart:
                 apart[ours] += names
                 continue
-            if ours in named or theirs in named.values():
+            listed = ",".join(names)
+            if listed in named.values() and named.get(ours) != listed:
                 raise InvalidInput(
-                    f"{ours}={theirs} is said beside another column for the same; name each once, "
-                    f"several names with a comma between them: {ours}=NAME,OTHER."
+                    f"{ours}={listed} is said beside another field for the same column; name "
+                    "each column once."
                 )
-            named[str(ours)] = ",".join(names)
+            # Said again, it is what the field is called in another file.
+            named[str(ours)] = either_name(named.get(ours), listed)
         ignored, tags = map(tuple, apart.values())
         return cls(named, ignored, tags, sheet=sheet, grades=grades)
 
@@ -164,12 +166,17 @@ class Columns:
             more = Columns.of([f"{ours}={theirs}" for ours, theirs in pairs])
         except InvalidInput:
             return None
-        if more.named.keys() & self.named.keys():
-            return None
-        if {*more.named.values()} & {*self.named.values(), *self.ignored, *more.ignored}:
+        both = {
+            ours: either_name(self.named.get(ours), theirs)
+            for ours, theirs in more.named.items()
+        }
+        fields = {**self.named, **both}.values()
+        every = [name for names in fields for name in names.split(",")]
+        every += [*self.ignored, *more.ignored]
+        if len({*every}) < len(every):
             return None
         return Columns(
-            {**self.named, **more.named},
+            {**self.named, **both},
             (*self.ignored, *more.ignored),
             (*self.tags, *more.tags),
             self.perhaps,
@@ -339,6 +346,16 @@ class Columns:
 
     def _every(self) -> list[str]:
         return [column for columns in self.seen.values() for column in columns]
+
+
+def either_name(known: str | None, further: str) -> str:
+    """The names of a field that is called so or so, with a comma between them.
+
+    >>> either_name("URL", "url"), either_name("URL,url", "url"), either_name(None, "url")
+    ('URL,url', 'URL,url', 'url')
+    """
+    names = [] if known is None else known.split(",")
+    return ",".join([*names, *(one for one in further.split(",") if one not in names)])
 
 
 def _is_ignored(key: object) -> bool:

@@ -18,14 +18,15 @@ _YES = frozenset(
         "1 true t yes y ja j oui si s sim vero verdadero verdadeiro wahr waar vrai tak prawda "
         "relevant pertinent relevante rilevante pertinente good hit pass passed accept accepted "
         "gold golden correct right positive match matched ok gut richtig treffer bien bon correcto "
-        "giusto useful helpful ○ ◯ 👍"
+        "giusto useful helpful да 是 はい ○ ◯ 👍"
     )
 )
 _NO = frozenset(
     words_in(
         "0 false f no n nein nee non nao nie falsch faux falso onwaar falsz irrelevant "
         "irrelevante irrilevante - – — bad miss missed fail failed reject rejected distractor "
-        "incorrect wrong negative schlecht mal mauvais incorrecto sbagliato useless unhelpful × 👎"
+        "incorrect wrong negative schlecht mal mauvais incorrecto sbagliato useless unhelpful "
+        "нет 否 いいえ × 👎"
     )
 ) | {
     f"{word} {what}"
@@ -44,16 +45,24 @@ _LEVELS: Mapping[str, int] = {
     word: level
     for level, words in enumerate(
         (
-            "irrelevant bad poor low none no nein off wrong schlecht niedrig mauvais faible",
+            "irrelevant bad poor low none no nein off wrong schlecht niedrig mauvais faible "
+            "gering bajo baja baixa basso bassa keine kein",
             "partial partially partly teilweise fair medium mittel somewhat related maybe ok "
-            "marginal average moyen mediocre",
-            "relevant good high yes ja gut hoch useful bon correct right",
+            "marginal average moyen mediocre complement media medio medie",
+            "relevant good high yes ja gut hoch useful bon correct right "
+            "substitute alta alto eleve",
             "excellent perfect exact ideal perfekt best excellente highly very sehr superb great",
         )
     )
     for word in words_in(words)
 }
 """Words of graded scales, each with its place in them."""
+
+
+_LITTLE = frozenset(
+    words_in("low poor niedrig gering faible bajo baja baixa basso bassa")
+)
+"""Words of the lowest level that count a little where another word counts nothing."""
 
 
 def cells_of(column: pl.Series) -> list[str]:
@@ -89,6 +98,8 @@ def grades_of_words(cells: Iterable[str]) -> str | None:
 
     >>> grades_of_words(["Highly relevant", "partly", "not relevant", "partly"])
     'Highly relevant=2,partly=1,not relevant=0'
+    >>> grades_of_words(["high", "low", "none"]), grades_of_words(["high", "low"])
+    ('high=2,low=1,none=0', 'high=1,low=0')
     >>> grades_of_words(["meh", "superb"]) is None
     True
     """
@@ -100,15 +111,17 @@ def grades_of_words(cells: Iterable[str]) -> str | None:
     if any("," in word or "=" in word for word in words):
         return None
     ordered = sorted(words, key=lambda word: -(levels[word] or 0))
-    least = min(known) > 0
+    least = min(known) >= 1
     return ",".join(
         f"{word}={len(words) - 1 - n + least}" for n, word in enumerate(ordered)
     )
 
 
-def _level(word: str) -> int | None:
+def _level(word: str) -> float | None:
     """The place of a word in graded scales; of several words the first one that has one."""
     plain = unaccented(word.strip())
+    if plain in _LITTLE:
+        return 0.5
     if plain in _NO | _NOT_MARKED:
         return 0
     parts = re.split(r"[\W_]+", plain)

@@ -23,6 +23,7 @@ from calipers.names import (
     LAST_STAGE,
     NO_GRADES,
     REMARKS,
+    is_distance,
     plain_name,
     unaccented,
 )
@@ -52,6 +53,8 @@ _ID = re.compile(r"[^\s;|,\[\](){}'\"、，]+")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d\d?[./]\d\d?[./]\d{2,4}")
 _PLACE = re.compile(r"://|^/|\w/\w.*\.\w{2,4}$|\\|\.\w{2,4}$|@\w")
 _NUMBER = re.compile(r"[+-]?\d*[.,]?\d+%?")
+NO_NUMBER = frozenset({"-", "–", "—", "n/a", "N/A"})
+"""What stands in a column of numbers where there is none."""
 _DIVIDED = re.compile(r"[;|\s]+|,\s+")
 _LISTED = re.compile(r"^\s*[\[({].*[\])}]\s*$|[;|\n]\s*\S|、|，", re.DOTALL)
 
@@ -96,7 +99,8 @@ class Profile:
             return "objects"
         if self.column.dtype.is_nested():
             return "lists"
-        if all(_NUMBER.fullmatch(cell) for cell in cells):
+        filled = [cell for cell in cells if cell not in NO_NUMBER]
+        if filled and all(map(_NUMBER.fullmatch, filled)):
             return "numbers"
         if all(
             unaccented(cell) in JUDGEMENTS or grade_in(cell) is not None for cell in cells
@@ -131,7 +135,9 @@ class Profile:
     def is_whole(self) -> bool:
         """Whether all cells are whole numbers, as ranks are."""
         return self.kind == "numbers" and all(
-            re.fullmatch(r"\d+([.,]0+)?", cell) for cell in self.cells
+            re.fullmatch(r"\d+([.,]0+)?", cell)
+            for cell in self.cells
+            if cell not in NO_NUMBER
         )
 
     @cached_property
@@ -232,7 +238,9 @@ class Profile:
             return False
         if self.judges_by_name:
             return True
-        if self.is_of_query:
+        if self.is_of_query or is_distance(self.name):
+            return False
+        if self.kind == "numbers" and self.different > FEW:
             return False
         is_remark = bool(self.words & REMARKS) and self.kind == "judgements"
         return not (self.words & NO_GRADES or is_remark or self.counts_rows)

@@ -15,13 +15,24 @@ from calipers.errors import (
     LOOK,
     CalipersError,
     InvalidInput,
+    Settled,
     SumRow,
     Unclear,
     is_command_line,
 )
 from calipers.frozen import dataclass
+from calipers.io.build import with_ids
 from calipers.io.files.probe import Probe
-from calipers.io.tables.columns import IGNORE, MAP_IDS, TWO_LINES, Columns, Pairs, say
+from calipers.io.tables.columns import (
+    GRADES,
+    IGNORE,
+    MAP_IDS,
+    TWO_LINES,
+    Columns,
+    Pairs,
+    either_name,
+    say,
+)
 from calipers.io.tables.usual_names import renaming
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset, Role
@@ -34,12 +45,16 @@ Read = Callable[[Probe, Role], Dataset]
 MOST_TRIALS = 40
 """Mappings that are tried before nothing is proposed."""
 MOST_SHOWN = 3
-_DEEPEST = 5
+_DEEPEST = 8
 """Pairs of one mapping beyond which no further question is answered by trial."""
 _LOOKED_BESIDE = 10_000
 """Results of the file beside that are compared."""
 _COMPARED = 200
 """Ids of each side that are compared for their spelling."""
+_IDS = frozenset({"id", "ids"})
+"""Words that may be in the name of the item."""
+_LONGEST_PLACE = 2
+"""Digits of numbers that may be ranks or pages."""
 _LOOKED_AT = 3
 """Ids that are shown of the targets and of the results of a query."""
 
@@ -73,14 +88,15 @@ def settled(unclear: Unclear, probe: Probe, role: Role, read: Read) -> InvalidIn
         if not alone:
             return InvalidInput(str(unclear))
         return InvalidInput(f"Give what it lacks in a second file: {unclear.why}.{alone}")
+    answers = [offer.pairs for offer in offers]
     if len(offers) > 1:
-        return InvalidInput(f"Say which is meant: {unclear.why}.{looks_at(offers)}")
+        return Settled(f"Say which is meant: {unclear.why}.{looks_at(offers)}", *answers)
     only_ignores = all(ours == IGNORE for ours, _ in offers[0].said)
     if only_ignores and unclear.otherwise is not None:
         advice = f"{unclear.otherwise}, or say {offers[0].line}: {unclear.why}."
-        return InvalidInput(advice + looks_at(offers))
+        return Settled(advice + looks_at(offers), *answers)
     sentence = _with_settings(f"Say {offers[0].line}; {unclear.why}.", *offers[0].said)
-    return InvalidInput(sentence + looks_at(offers))
+    return Settled(sentence + looks_at(offers), *answers)
 
 
 def _one_part(probe: Probe, read: Read) -> str:
@@ -183,35 +199,41 @@ def tried(unclear: Unclear, probe: Probe, role: Role, read: Read) -> list[Offer]
     seen: set[frozenset[tuple[str, str]]] = set()
     offers: list[Offer] = []
     near: list[Offer] = []
+    alone: list[Offer] = []
     for _ in range(MOST_TRIALS):
         if not waiting or len(offers) >= MOST_SHOWN:
             break
-        pairs = waiting.pop(0)
+        pairs = _as_one(waiting.pop(0), probe.columns_said)
         columns = probe.columns_said.with_more(pairs)
         if columns is None or frozenset(pairs) in seen:
             continue
         seen.add(frozenset(pairs))
         try:
             dataset = read(head.saying(columns), role)
-            if not _is_whole(dataset, role) or _is_known(dataset, offers):
+            if not _is_whole(dataset, role):
+                waiting[:0] = _answers(pairs, dataset.unclear)
+                continue
+            if _is_known(dataset, offers):
                 continue
             common = _in_common(dataset, columns, role)
             if common.kind == "nothing":
                 waiting += _with_names_beside(pairs, probe, columns)
             elif common.kind == "nearly":
                 near.append(Offer(pairs, dataset, common.map_ids))
+            elif common.kind == "unread":
+                # What the file beside asks is answered by the same line.
+                answers = [_as_one((*pairs, *more), columns) for more in common.answers]
+                waiting[:0] = [answer for answer in answers if answer != pairs]
+                alone.append(Offer(pairs, dataset))
             else:
                 offers.append(Offer(pairs, dataset))
         except Unclear as further:
-            if len(pairs) < _DEEPEST:
-                # What is asked next is answered at once, so that one line is enough.
-                answers = [(*pairs, *_new(more, pairs)) for more in further.options]
-                waiting[:0] = [answer for answer in answers if len(answer) > len(pairs)]
+            waiting[:0] = _answers(pairs, further)
         except SumRow:
             raise  # no mapping can make a question of it
-        except CalipersError:
-            continue
-    return sorted(offers, key=_has_fewer_results) or near[:1]
+        except (CalipersError, pl.exceptions.DuplicateError):
+            continue  # also where a file has a column of that name already
+    return sorted(offers, key=_has_fewer_results) or near[:1] or alone[:MOST_SHOWN]
 
 
 def _has_fewer_results(offer: Offer) -> bool:
@@ -220,12 +242,27 @@ def _has_fewer_results(offer: Offer) -> bool:
     run = offer.dataset.run
     if truth is None or run is None:
         return False
-    return run.frame.height < truth.targets.height
+    return run.frame.height < truth.targets.filter(pl.col("grade") > 0).height
 
 
-def _new(more: Pairs, pairs: Pairs) -> Pairs:
-    """The pairs that are not among those said already."""
-    return tuple(pair for pair in more if pair not in pairs)
+def _as_one(pairs: Pairs, said: Columns) -> Pairs:
+    """The pairs with one for each field, whose column may have another name in each file."""
+    named = dict[str, str]()
+    apart: list[tuple[str, str]] = []
+    for ours, theirs in pairs:
+        if ours in (IGNORE, GRADES, MAP_IDS):
+            apart.append((ours, theirs))
+        else:
+            named[ours] = either_name(named.get(ours, said.named.get(ours)), theirs)
+    return (*named.items(), *apart)
+
+
+def _answers(pairs: Pairs, further: Unclear | None) -> list[Pairs]:
+    """The pairs with what is asked next answered at once, so that one line is enough."""
+    if further is None or len(pairs) >= _DEEPEST:
+        return []
+    fresh = [[pair for pair in more if pair not in pairs] for more in further.options]
+    return [(*pairs, *more) for more in fresh if more]
 
 
 def _is_whole(dataset: Dataset, role: Role) -> bool:
@@ -241,9 +278,11 @@ def _is_whole(dataset: Dataset, role: Role) -> bool:
 class _Common:
     """Whether targets and results meet."""
 
-    kind: Literal["something", "nearly", "nothing"]
+    kind: Literal["something", "nearly", "nothing", "unread"]
     map_ids: str | None = None
     """What ``--map-ids`` takes so that ids which nearly meet do; None where it cannot help."""
+    answers: tuple[Pairs, ...] = ()
+    """The mappings that the file beside proposes, where it cannot be read without one."""
 
 
 _SOMETHING = _Common("something")
@@ -260,6 +299,8 @@ def _in_common(dataset: Dataset, columns: Columns, role: Role) -> _Common:
         fresh = columns.fresh()
         try:
             other = columns.beside[role](fresh)
+        except Settled as unclear:
+            return _Common("unread", answers=unclear.answers)
         except CalipersError:
             return _SOMETHING  # it is read, and refused, by itself
         finally:
@@ -267,8 +308,9 @@ def _in_common(dataset: Dataset, columns: Columns, role: Role) -> _Common:
         truth = truth if role == "ground_truth" else other.ground_truth
         run = run if role == "run" else other.run
     first = None if run is None else next(iter(run.scan()), None)
-    if truth is None or first is None or not first.height:
+    if truth is None or run is None or first is None or not first.height:
         return _SOMETHING
+    truth = with_ids(truth, run)
     asked = first["query"].head(_LOOKED_BESIDE).implode()
     queries = truth.queries
     known = queries["query"].is_in(asked) | queries["text"].is_in(asked).fill_null(False)
@@ -281,8 +323,13 @@ def _with_names_beside(pairs: Pairs, probe: Probe, columns: Columns) -> list[Pai
     if "item" not in named:
         return []
     own = frozenset().union(*probe.row_keys.values())
+    said = {name for names in columns.named.values() for name in names.split(",")}
     beside = [
-        name for names in columns.seen.values() for name in names if name not in own
+        name
+        for names in columns.seen.values()
+        for name in names
+        if name not in own | said
+        and not {*plain_name(name).split("_")} & NO_GRADES - _IDS
     ]
     extended: list[Pairs] = []
     for name in dict.fromkeys(beside):
@@ -303,6 +350,8 @@ def _meet(truth: GroundTruth, results: pl.DataFrame, map_ids: str | None) -> _Co
     from calipers.match.near_ids import can_map, likely_maps, map_option, spelled
 
     targets = truth.targets["item"].drop_nulls().unique()
+    if not len(targets) and "document" not in results.columns:
+        targets = truth.targets["document"].drop_nulls().unique()
     if not len(targets):
         has_texts = "text" in results.columns or "quote" not in truth.kinds
         return _SOMETHING if has_texts else _NOTHING
@@ -314,6 +363,8 @@ def _meet(truth: GroundTruth, results: pl.DataFrame, map_ids: str | None) -> _Co
         return _SOMETHING
     wanted = targets.to_list()
     returned = items.to_list()
+    if any(map(_are_places, (wanted, returned))):
+        return _NOTHING  # what is left of ids such as doc_7 would meet any number
     likely = likely_maps(
         spelled(items.head(_COMPARED), how).to_list(),
         spelled(targets.head(_COMPARED), how).to_list(),
@@ -323,6 +374,12 @@ def _meet(truth: GroundTruth, results: pl.DataFrame, map_ids: str | None) -> _Co
         if map_ids is not None and can_map(wanted, returned, both):
             return _Common("nearly", map_option(both))
     return _Common("nearly") if likely else _NOTHING
+
+
+def _are_places(ids: Sequence[str]) -> bool:
+    """Whether most ids are small whole numbers, such as ranks, pages and counts."""
+    places = [one for one in ids if one.isdecimal() and len(one) <= _LONGEST_PLACE]
+    return 2 * len(places) > len(ids)
 
 
 def _is_known(dataset: Dataset, offers: list[Offer]) -> bool:

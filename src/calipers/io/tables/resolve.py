@@ -15,9 +15,11 @@ from calipers.io.tables.candidates import nothing_fits, orders, unlikely_to_judg
 from calipers.io.tables.cells import TAG, has_decimal_commas, looks_like_texts
 from calipers.io.tables.columns import IGNORE, Pairs, may_be_the_grade, say
 from calipers.io.tables.grades import cells_of
+from calipers.io.tables.orders import check_one_order, check_order_is_known
 from calipers.io.tables.profile import SOME, Profile, Profiles
 from calipers.io.tables.scan import InputTable, cell_texts, explained
 from calipers.io.tables.usual_names import (
+    IDENTITIES,
     IGNORED,
     may_be_texts,
     renaming,
@@ -30,7 +32,6 @@ from calipers.model.run import all_rise
 from calipers.names import (
     BEIR_JUDGEMENTS,
     LAST_STAGE,
-    ORDERING,
     PARALLEL,
     QUERY_TEXT,
     RANX,
@@ -44,6 +45,8 @@ from calipers.names import (
 LISTED = 5
 """Unread columns that are listed by name; the others are counted."""
 _ROW_NUMBERS = frozenset({"index", "unnamed_0"})
+_MORE_THAN_DOCUMENTS = frozenset({"item", "quote", "text", "retrieved", "start", "page"})
+"""Fields beside which a document is only where a result or a target stands."""
 _YES_OR_NO = frozenset({"relevant", "expected", "gold", "correct"})
 
 
@@ -59,7 +62,7 @@ def resolve_fields(table: InputTable, role: Role) -> tuple[InputTable, dict[str,
 
 
 def _by_name(table: InputTable, found: list[str], role: Role) -> dict[str, str]:
-    names = renaming(found)
+    names = _with_single_ids(table, found, renaming(found), role)
     if "query" not in names.values():
         raise no_column(table, "query", role)
     header = frozenset(found)
@@ -73,8 +76,30 @@ def _by_name(table: InputTable, found: list[str], role: Role) -> dict[str, str]:
                 "--ground-truth (run= or ground_truth= in Python)."
             )
         names["score"] = "grade" if role == "ground_truth" else "score"
+    fields = {*names.values()}
+    ranked = {"rank", "score"} & fields
+    if "document" in fields and ranked and not fields & _MORE_THAN_DOCUMENTS:
+        # No result is less than a document.
+        names = {
+            one: "item" if ours == "document" else ours for one, ours in names.items()
+        }
     quote = weak_quote(found, names, role)
     return names if quote is None else {**names, quote: "quote"}
+
+
+def _with_single_ids(
+    table: InputTable, found: list[str], names: dict[str, str], role: Role
+) -> dict[str, str]:
+    """Use a column ``id`` as the results of a run without another, if it differs in a query."""
+    fields = {*names.values()}
+    row_id = next((one for one in found if one.strip().lower() in (*ROW_ID, "ids")), None)
+    if row_id is None or row_id in names:
+        return names
+    if role != "run" or "query" not in fields or fields & {*IDENTITIES}:
+        return names
+    asked = next((theirs for theirs, ours in names.items() if ours == "query"), None)
+    ids = profiles_of(table, asked)[row_id]
+    return {**names, row_id: "item"} if ids.varies and ids.kind != "lists" else names
 
 
 def no_column(table: InputTable, lacking: str, role: Role) -> Unclear:
@@ -164,6 +189,8 @@ def _by_distance(
     by_name = [
         name for name in table.names() if is_distance(name) and not name.endswith(IGNORED)
     ]
+    if "distance" in table.said.named and "rank" not in table.said.named:
+        names = {one: ours for one, ours in names.items() if ours != "rank"}
     score = next((theirs for theirs, ours in names.items() if ours == "score"), None)
     known = {"rank", "retrieved"} & set(names.values())
     if not by_name or known or role == "ground_truth" or score not in (None, *by_name):
@@ -222,14 +249,14 @@ def check_fields(
     if is_wide and not {"item", "quote"} & set(ours):
         _check_one_list_each(table, ours["query"], ours["retrieved"], left, role)
     if has_results and not is_wide and not {"score", "rank"} & set(ours):
-        _check_order_is_known(table, names, left)
+        check_order_is_known(table, names, left)
     if not left:
         return
     profiles = profiles_of(table, ours["query"])
     if is_wide:
         _check_one_list(table, profiles, ours["retrieved"], left)
     elif has_results:
-        _check_one_order(table, profiles, ours, left)
+        check_one_order(table, profiles, ours, left)
     if not has_truth or "grade" in ours:
         return
     # Beside a list of targets, a single value describes the question.
@@ -358,83 +385,6 @@ def _check_one_list(
         "time",
         *lines,
     )
-
-
-def _check_one_order(
-    table: InputTable, profiles: Profiles, ours: Mapping[str, str], left: list[str]
-) -> None:
-    """Refuse a second order of the same results: ``rank`` and ``rerank_rank``."""
-    known = "rank" if "rank" in ours else "score"
-    if known not in ours or {"rank", "score"} & {*table.said.named}:
-        return
-    by = profiles[ours[known]]
-    for one in (profiles[name] for name in left):
-        named = one.words & ORDERING or is_distance(one.name)
-        if not named or not one.may_order or not one.varies or _same_order(by, one):
-            continue
-        lines: list[Pairs] = [(*pair, (IGNORE, by.name)) for pair in orders(one)[:1]]
-        raise Unclear(
-            f"{table.name} has two orders of results, {by.name!r} and {one.name!r}, and they "
-            "differ",
-            *(lines if one.comes_last else ()),
-            ((IGNORE, one.name),),
-            *lines,
-        )
-
-
-def _same_order(profile: Profile, other: Profile) -> bool:
-    """Whether two columns order the rows of each query in the same way, or the reverse."""
-    frame = pl.DataFrame(
-        {
-            "query": profile.queries,
-            "a": profile.numbers,
-            "b": other.numbers,
-        }
-    ).drop_nulls()
-    ranks = frame.select(
-        a=pl.col("a").rank("dense").over("query"),
-        b=pl.col("b").rank("dense").over("query"),
-        c=(-pl.col("b")).rank("dense").over("query"),
-    )
-    return bool((ranks["a"] == ranks["b"]).all() or (ranks["a"] == ranks["c"]).all())
-
-
-def _check_order_is_known(
-    table: InputTable, names: dict[str, str], left: list[str]
-) -> None:
-    """Refuse to rank results by row order where a column of numbers implies another order."""
-    unused = [
-        name for name in table.names() if name not in names and not name.endswith(IGNORED)
-    ]
-    pool_items = next(theirs for theirs, ours in names.items() if ours == "query")
-    some = Profiles(
-        table.rows([*dict.fromkeys((pool_items, *unused))], most=SOME), pool_items
-    )
-    for one in [*dict.fromkeys((*left, *unused))]:
-        if not some[one].may_order or not some[one].varies:
-            continue
-        rows = table.rows(pool_items, one)
-        numbers = rows.select(pool_items, _as_number(one, table.decimal_comma))
-        steps = (
-            numbers.select(pl.col(one).diff().over(pool_items)).to_series().drop_nulls()
-        )
-        ranks = (numbers[one] % 1 == 0).all() and (steps > 0).all()
-        if not numbers[one].null_count() and (ranks or (steps <= 0).all()):
-            continue
-        if one not in left and numbers[one].null_count():
-            continue
-        raise Unclear(
-            f"{one!r} of {table.name} has another order than the rows, and nothing else ranks them",
-            *orders(some[one]),
-            ((IGNORE, one),),
-        )
-
-
-def _as_number(column: str, decimal_comma: bool) -> pl.Expr:
-    """A column of numbers as people write them."""
-    cells = cell_texts(column)
-    cells = cells.str.replace(",", ".", literal=True) if decimal_comma else cells
-    return cells.cast(pl.Float64, strict=False)
 
 
 def _check_one_list_each(
