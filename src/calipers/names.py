@@ -427,7 +427,8 @@ FIRST_STAGE = frozenset(words_in("before pre first initial"))
 TOTALS = frozenset(
     words_in(
         "total totals sum summe gesamt overall average avg mean mittelwert durchschnitt "
-        "totale totaal moyenne media promedio gemiddelde suma srednia somme"
+        "totale totaal moyenne media promedio gemiddelde suma srednia somme summa итого "
+        "合計 合计 总计 平均"
     )
 )
 """Names of rows that sum up a table."""
@@ -436,8 +437,8 @@ TOTALS = frozenset(
 def total_in(cell: object) -> str | None:
     """The word that calls a row a total; None where a cell is no such word.
 
-    >>> total_in("Total:"), total_in("Who is total?")
-    ('total', None)
+    >>> total_in("Total:"), total_in("合計"), total_in("Who is total?")
+    ('total', '合計', None)
     """
     word = str(cell).strip().strip(":").lower()
     return word if word in TOTALS else None
