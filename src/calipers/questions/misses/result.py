@@ -93,8 +93,6 @@ class Misses(Plain, HasRows):
     """Sentences about what could not be decided or looks wrong."""
     map_ids: str | None = None
     """What ``--map-ids`` takes to match most of the targets that are there under another id."""
-    in_reverse: bool = False
-    """Whether the lists are surely in reverse order."""
 
     @property
     def by_query(self) -> pl.DataFrame:
@@ -111,8 +109,6 @@ class Misses(Plain, HasRows):
             )
         if reason == "another_id" and self.map_ids is not None:
             return f"give --map-ids {shlex.quote(self.map_ids)}"
-        if reason == "below_k" and self.in_reverse:
-            return "sort the lists the other way round"
         lacking = [f"--{name}" for name in TELLS_MORE if name not in self.given]
         # With candidates for some queries, the general remedy names the queries that lack them.
         if reason != "not_returned" or "--candidates" not in lacking:

@@ -7,16 +7,14 @@ guess at inputs that were not given (the corpus, the candidates, exact search).
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import polars as pl
 
-from calipers.checks.evidence import Batches
 from calipers.engines.summary import audit_counts, enforce
 from calipers.errors import InvalidInput, is_command_line
 from calipers.frozen import dataclass
-from calipers.io.corpus import open_corpus
 from calipers.io.load import load
 from calipers.match.near_ids import NearIds
 from calipers.match.pair import match_again
@@ -24,7 +22,6 @@ from calipers.measures.views import NEVER
 from calipers.model.arrays import Bools, Ints
 from calipers.model.matched import EMPTY, FAILED, MISSING, Matched, Matches
 from calipers.model.run import SAMPLE, Run, peek
-from calipers.questions.misses.corpus_facts import CorpusFacts, study_corpus
 from calipers.questions.misses.result import REASONS, Misses
 from calipers.questions.misses.table import (
     CUT,
@@ -39,8 +36,11 @@ from calipers.questions.shown_results import (
     over_contexts,
     with_documents,
 )
-from calipers.questions.sweep.rule import gain_in_reverse
 from calipers.words import did_you_mean
+
+if TYPE_CHECKING:
+    from calipers.checks.evidence import Batches
+    from calipers.questions.misses.corpus_facts import CorpusFacts
 
 CANDIDATES = "candidates"
 EXACT = "exact"
@@ -72,7 +72,7 @@ class Facts:
     """The first k results of its query contain a repetition."""
     another: Bools
     """A result of its query has its id in another spelling."""
-    corpus: CorpusFacts | None = None
+    corpus: "CorpusFacts | None" = None
 
     @property
     def found(self) -> Bools:
@@ -248,7 +248,6 @@ def explain_misses(
             "what was missed is not known."
         )
     names = pl.Series([reason.name for reason in REASONS])
-    turned = gain_in_reverse(pair, k) if "below_k" in study.reasons else None
     columns = {
         "reason": names.gather(study.why),
         "rank": ranks_or_null(facts.rank[missed]),
@@ -273,13 +272,14 @@ def explain_misses(
         ),
         numbers=missed,
         given=study.given,
-        notes=(*_notes(pair, facts, study.counted), *([turned] if turned else [])),
+        notes=tuple(_notes(pair, facts, study.counted)),
         map_ids=study.map_ids,
-        in_reverse=turned is not None,
     )
 
 
-def _expected_text(pair: Matched, missed: Ints, corpus: CorpusFacts | None) -> pl.Series:
+def _expected_text(
+    pair: Matched, missed: Ints, corpus: "CorpusFacts | None"
+) -> pl.Series:
     """The text of each target: its quote, or its text from the corpus or the run."""
     targets = pair.targets[missed].select("item", pl.col("quote").str.slice(0, CUT))
     without_quote = targets.filter(pl.col("quote").is_null())["item"]
@@ -293,7 +293,7 @@ def _expected_text(pair: Matched, missed: Ints, corpus: CorpusFacts | None) -> p
 
 def _documents(
     pair: Matched, k: int, corpus: CorpusSource
-) -> tuple[pl.DataFrame | None, CorpusFacts | None]:
+) -> "tuple[pl.DataFrame | None, CorpusFacts | None]":
     """The documents of results that name none, and the corpus facts of the targets."""
     if corpus is None and not pair.run.has("document"):
         return None, None
@@ -321,7 +321,7 @@ def _unnamed(k: int, block: Context) -> pl.Series:
 
 
 def _facts(
-    matches: Matches, k: int, stages: Mapping[str, Matches], corpus: CorpusFacts | None
+    matches: Matches, k: int, stages: Mapping[str, Matches], corpus: "CorpusFacts | None"
 ) -> Facts:
     """The facts that the matches give; those that need the results are added later."""
     query = matches.target_query
@@ -352,7 +352,11 @@ def _facts(
     )
 
 
-def _study(corpus: CorpusSource, pair: Matched, items: pl.Series) -> CorpusFacts:
+def _study(corpus: CorpusSource, pair: Matched, items: pl.Series) -> "CorpusFacts":
+    # Slow to import, and rarely needed.
+    from calipers.io.corpus import open_corpus
+    from calipers.questions.misses.corpus_facts import study_corpus
+
     opened = open_corpus(corpus)
     facts = study_corpus(opened.batches, pair.targets, pair.matching.rule, items)
     returned = np.unique(pair.matches.edge_target)
@@ -366,7 +370,7 @@ def _study(corpus: CorpusSource, pair: Matched, items: pl.Series) -> CorpusFacts
     return facts
 
 
-def _knows_results(batches: Batches, run: Run) -> bool:
+def _knows_results(batches: "Batches", run: Run) -> bool:
     """Whether the corpus has the id or the text of one of the first results.
 
     Then it was searched, though every quote may be cut by the edge of a chunk.

@@ -157,16 +157,6 @@ def _recall_at(pair: Matched, ks: Sequence[int]) -> tuple[Metric, ...]:
     return tuple(metric.with_rel(pair.rel) for metric in parse(["recall"], ks))
 
 
-def gain_in_reverse(pair: Matched, k: int) -> str | None:
-    """What recall would be with the lists turned round, where they surely are in reverse order."""
-    if pair.ground_truth.only_returned or not pair.depth:
-        return None
-    everywhere = _recall_at(pair, usual_cutoffs(pair.depth))
-    recall = compute(pair.matches, everywhere, pair.policy)
-    claim = reverse_claim(pair, everywhere, recall, 0.95, shown=[k])
-    return None if claim is None else claim.range
-
-
 EVERY_K_UP_TO = 100
 PER_DECADE = 12
 
@@ -219,14 +209,7 @@ def advise_recall(
     # Differences below 1e-12 are rounding errors.
     losses = values[:, -1:] - values
     losses[losses < 1e-12] = 0.0
-    safe = len(ks) - 1
-    bound = 0.0
-    while safe > 0:
-        next_bound = _bound(losses[:, safe - 1], named, confidence)
-        if next_bound > margin:
-            break
-        safe = safe - 1
-        bound = next_bound
+    safe, bound = _smallest_safe(losses, named, margin, confidence)
     little = 0.5 * margin
     guess = next(
         i for i in range(safe + 1) if i == safe or exact_mean(losses[:, i]) <= little
@@ -255,6 +238,27 @@ def advise_recall(
         n=len(values) if named is None else len(np.unique(named)),
     )
     return replace(recall_advice, claim=_claim(recall_advice))
+
+
+def _smallest_safe(
+    losses: Floats, named: ArrayLike | None, margin: float, confidence: float
+) -> tuple[int, float]:
+    """The first column whose bound is within the margin, and that bound.
+
+    Nothing is lost in the last one; losses fall with k, and so do their bounds.
+    """
+    unsafe = -1
+    safe = losses.shape[1] - 1
+    bound = 0.0
+    while safe - unsafe > 1:
+        middle = (safe + unsafe) // 2
+        next_bound = _bound(losses[:, middle], named, confidence)
+        if next_bound > margin:
+            unsafe = middle
+        else:
+            safe = middle
+            bound = next_bound
+    return safe, bound
 
 
 def _bound(losses: Floats, named: ArrayLike | None, confidence: float) -> float:
