@@ -135,7 +135,7 @@ def test_the_claims_are_heard(helps: dict[str, str]) -> None:
 
 
 KEYWORD = re.compile(r"`([a-z_]+)=[^`]*`")
-OTHER_WORDS = {"tag", "prefix", "orient", "flush"}
+OTHER_WORDS = {"tag", "prefix", "suffix", "orient", "flush"}
 """What stands before a sign of equality and is no keyword of ours."""
 
 

@@ -13,10 +13,14 @@ from calipers.model.matching import ID_RULES, IdMap, parse_id_map
 from calipers.model.run import Run
 from tests.strategies import World, worlds
 
+affixes = st.lists(st.text("ab-/. ", min_size=1).map(str.strip).filter(bool), unique=True).map(
+    tuple
+)
 maps = st.builds(
     IdMap,
-    st.lists(st.text("ab-/. ", min_size=1).map(str.strip).filter(bool), unique=True).map(tuple),
+    affixes,
     st.sets(st.sampled_from([*ID_RULES])).map(lambda some: tuple(r for r in ID_RULES if r in some)),
+    affixes,
 ).filter(lambda one: bool(str(one)))
 
 
@@ -25,7 +29,7 @@ def test_what_is_printed_reads_back(how: IdMap) -> None:
     assert parse_id_map(str(how)) == how
 
 
-@pytest.mark.parametrize("text", ["", "suffix=x", "prefix", "prefix=", "extension=md", "exten"])
+@pytest.mark.parametrize("text", ["", "infix=x", "prefix", "suffix=", "extension=md", "exten"])
 def test_what_cannot_be_read_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput, match="prefix=TEXT"):
         parse_id_map(text)

@@ -87,6 +87,8 @@ def test_every_rule_that_meets_a_target_alone_is_seen(wanted: list[str], returne
 CASES = {
     "prefix=idx2:": ("c1", "idx2:c1"),
     "prefix=/data/": ("x.pdf", "/data/x.pdf"),
+    "suffix=-v2": ("c1", "c1-v2"),
+    "suffix=_old": ("7", "7_old"),
     "slash": ("https://a.org/b", "https://a.org/b/"),
     "signs": ("c-1", "c1"),
     "zeros": ("c001", "c1"),
@@ -99,6 +101,23 @@ CASES = {
     "query,slash": ("a.org/b", "a.org/b?page=2"),
     "prefix=docs/,extension": ("gil", "docs/gil.md"),
 }
+
+
+def test_a_uuid_is_the_same_without_its_hyphens() -> None:
+    uuid = "a0c1e2f3-4455-6677-8899-aabbccddeeff"
+    for how in ([uuid, f"{{{uuid}}}"], [uuid] * 600):
+        signs = IdMap((), ("signs",))
+        assert set(spelled(pl.Series(how), signs)) == {uuid.replace("-", "")}
+
+
+def test_numbers_of_chunks_are_no_suffix() -> None:
+    query = np.zeros(3, np.int64)
+    for ends in (["_1", "_2", "_3"], ["-part1", "-part2", "-part3"], ["#a", "#b", "?a"]):
+        wanted = Ids(query, pl.Series(["x", "y", "z"]))
+        returned = Ids(
+            query, pl.Series([f"{one}{end}" for one, end in zip("xyz", ends, strict=True)])
+        )
+        assert not any(near.how.suffixes for near in near_ids(wanted, returned))
 
 
 @pytest.mark.parametrize("swapped", [False, True])

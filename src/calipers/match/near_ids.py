@@ -7,6 +7,7 @@ for two sets of ids. `spelled(ids, how)` are the ids as the rules compare them.
 Few ids are nearly alike, so a filter comes first (``calipers.match.id_hashes``).
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
@@ -18,7 +19,14 @@ from calipers.errors import InvalidInput
 from calipers.frozen import dataclass
 from calipers.match.id_hashes import Ids, may_be_alike
 from calipers.model.arrays import Bools, Ints, as_series
-from calipers.model.matching import DROPPING, ID_RULES, IdMap, inverted
+from calipers.model.matching import (
+    DROPPING,
+    ID_RULES,
+    UUID,
+    IdMap,
+    inverted,
+    without_extension,
+)
 
 SPELLINGS = tuple(
     IdMap((), rules)
@@ -51,8 +59,8 @@ PARTS = tuple(
     )
 )
 """Rules that take a part off an id."""
-_PREFIXES = 3
-"""At most so many prefixes are taken off together."""
+_AFFIXES = 3
+"""At most so many prefixes, or suffixes, are taken off together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,12 +82,13 @@ class NearIds:
 
 
 def map_option(how: IdMap) -> str | None:
-    """What ``--map-ids`` takes for these rules; None where a prefix cannot be written there.
+    """What ``--map-ids`` takes for these rules; None where an affix cannot be written there.
 
     >>> map_option(IdMap(("docs/",), ("case",))), map_option(IdMap(("a,",)))
     ('prefix=docs/,case', None)
     """
-    unwritable = any("," in prefix or prefix != prefix.strip() for prefix in how.prefixes)
+    affixes = (*how.prefixes, *how.suffixes)
+    unwritable = any("," in affix or affix != affix.strip() for affix in affixes)
     return None if unwritable else str(how)
 
 
@@ -267,7 +276,7 @@ class NearPairs:
             # The last map takes off all that the others do: what it does not meet, none meets.
             some = self.only(self._become_equal(maps[-1]))
             met += [some.meeting(how) for how in maps] if some.target.size else []
-        met += [self.meeting(how) for how in self._prefixes()]
+        met += [self.meeting(how) for how in (*self._prefixes(), *self._suffixes())]
         # A prefix says more than "the folders"; the sort keeps the order of equals.
         met.sort(key=lambda near: (-near.target.size, "basename" in near.how.rules))
         distinct: dict[bytes, NearIds] = {}
@@ -285,12 +294,50 @@ class NearPairs:
                 break
         else:
             return
-        most = counts.most_common(_PREFIXES)
-        # One id that ends like another says little beside a prefix that many have.
-        prefixes = [prefix for prefix, count in most if count > most[0][1] / 10]
+        prefixes = _most_common(counts)
         yield from (IdMap((prefix,), rules) for prefix in prefixes)
         if len(prefixes) > 1:
             yield IdMap(tuple(prefixes), rules)
+
+    def _suffixes(self) -> Iterator[IdMap]:
+        """The suffixes that ids of one side have behind those of the other, as maps to try."""
+        suffixes = _most_common(_suffix_counts(self.wanted, self.called))
+        yield from (IdMap(suffixes=(suffix,)) for suffix in suffixes)
+        if len(suffixes) > 1:
+            yield IdMap(suffixes=tuple(suffixes))
+
+
+def _most_common(counts: Counter[str]) -> list[str]:
+    """The affixes to try: one id that is like another says little beside what many have."""
+    most = counts.most_common(_AFFIXES)
+    return [affix for affix, count in most if count > most[0][1] / 10]
+
+
+def _suffix_counts(names: pl.Series, others: pl.Series) -> Counter[str]:
+    """How often each suffix is between two names of a pair.
+
+    A number alone, or several that differ in their numbers, count the chunks of a document.
+    """
+    one = pl.col("one")
+    other = pl.col("other")
+    pairs = pl.DataFrame({"one": names, "other": others})
+    few = pairs.filter(one.str.starts_with(other) | other.str.starts_with(one))
+    counts: Counter[str] = Counter()
+    for pair in few.iter_rows():
+        shorter, longer = sorted(pair, key=len)
+        suffix = longer[len(shorter) :]
+        has_letter = re.match(r"[^\w?#].*[^\W\d]|_.*[^\W\d_]", suffix)
+        # An extension has a rule of its own.
+        is_extension = without_extension(longer) == without_extension(shorter)
+        if shorter and has_letter and not is_extension:
+            counts[suffix] += 1
+    kinds = Counter(re.sub(r"\d+", "0", suffix) for suffix in counts)
+    alone = {
+        suffix: count
+        for suffix, count in counts.items()
+        if kinds[re.sub(r"\d+", "0", suffix)] == 1
+    }
+    return Counter(alone)
 
 
 def _prefix_counts(names: pl.Series, others: pl.Series) -> Counter[str]:
@@ -359,7 +406,8 @@ _ASCII: dict[str, Callable[[pl.Expr], pl.Expr]] = {
     "case": lambda name: name.str.to_lowercase(),
     "signs": lambda name: (
         # Twice, as a digit may stand between two signs; the mark keeps both apart.
-        name.str.replace_all("([0-9])[^0-9A-Za-z]+([0-9])", "${1}\x01${2}")
+        name.str.replace(f"^{UUID}$", "${1}${2}${3}${4}${5}")
+        .str.replace_all("([0-9])[^0-9A-Za-z]+([0-9])", "${1}\x01${2}")
         .str.replace_all("([0-9])[^0-9A-Za-z\x01]+([0-9])", "${1}\x01${2}")
         .str.replace_all("[^0-9A-Za-z\x01]+", "")
         .str.replace_all("\x01", "-", literal=True)
@@ -378,24 +426,22 @@ def spelled(ids: pl.Series, how: IdMap) -> pl.Series:
     >>> spelled(pl.Series(["docs/GIL.md", "docs/Straße"]), IdMap(("docs/",), ("case",))).to_list()
     ['gil.md', 'strasse']
     """
-    if not how.prefixes and not how.rules:
+    if how == IdMap():
         return ids
     if len(ids) <= _FEW:
         by_name = {name: how.of(name) for name in set(ids) if name is not None}
         return pl.Series(ids.name, [by_name.get(name) for name in ids], dtype=pl.String)
     name = pl.col("name")
-    begins = [name.str.starts_with(prefix) & (name != prefix) for prefix in how.prefixes]
     frame = pl.DataFrame({"name": ids.alias("name")})
     special = ~pl.col("name").str.contains("^[ -~]*$")
     if "percent" in how.rules:
         special |= pl.col("name").str.contains("%", literal=True)
-    rest = name
-    for prefix, applies in reversed(list(zip(how.prefixes, begins, strict=True))):
-        rest = pl.when(applies).then(name.str.strip_prefix(prefix)).otherwise(rest)
+    frame = frame.with_columns(special=special, key=_without_prefix(name, how.prefixes))
+    key = _without_suffix(pl.col("key"), how.suffixes)
     if not how.rules:
-        # A prefix is the same text whatever letters there are.
-        return frame.select(rest.alias(ids.name)).to_series()
-    frame = frame.with_columns(special=special, key=rest)
+        # An affix is the same text whatever letters there are.
+        return frame.select(key.alias(ids.name)).to_series()
+    frame = frame.with_columns(key=key)
     for rule in how.rules:
         if rule in _ASCII:
             shorter = _ASCII[rule](pl.col("key"))
@@ -409,3 +455,21 @@ def spelled(ids: pl.Series, how: IdMap) -> pl.Series:
     )
     joined = frame.join(by_hand, on="name", how="left", maintain_order="left")
     return joined.select(pl.coalesce("by_hand", "key").alias("name")).to_series()
+
+
+def _without_prefix(name: pl.Expr, prefixes: Sequence[str]) -> pl.Expr:
+    """The names without the first of these prefixes that they begin with."""
+    rest = name
+    for prefix in reversed(prefixes):
+        applies = name.str.starts_with(prefix) & (name != prefix)
+        rest = pl.when(applies).then(name.str.strip_prefix(prefix)).otherwise(rest)
+    return rest
+
+
+def _without_suffix(name: pl.Expr, suffixes: Sequence[str]) -> pl.Expr:
+    """The names without the first of these suffixes that they end with."""
+    rest = name
+    for suffix in reversed(suffixes):
+        applies = name.str.ends_with(suffix) & (name != suffix)
+        rest = pl.when(applies).then(name.str.strip_suffix(suffix)).otherwise(rest)
+    return rest

@@ -384,9 +384,9 @@ def differ_in(how: IdMap, said: str | None = None, *, mapped: bool = True) -> st
     prefix=docs/,extension, or write them alike in both.
     """
     rules = [rule for rule in how.rules if rule != "slash" or len(how.rules) == 1]
-    words = [f"the prefix {prefix!r}" for prefix in how.prefixes] + [
-        _WORDS[rule] for rule in rules
-    ]
+    words = [f"the prefix {prefix!r}" for prefix in how.prefixes]
+    words += [f"the suffix {suffix!r}" for suffix in how.suffixes]
+    words += [_WORDS[rule] for rule in rules]
     option = map_option(how.after(said)) if mapped else None
     use = "" if option is None else f"give --map-ids {shlex.quote(option)}, or "
     return f"They differ in {' and in '.join(words)}: {use}write them alike in both."

@@ -123,9 +123,12 @@ class IdMap:
     prefixes: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
     """Which of ``ID_RULES`` hold, in their order."""
+    suffixes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return ",".join([*(f"prefix={prefix}" for prefix in self.prefixes), *self.rules])
+        prefixes = (f"prefix={prefix}" for prefix in self.prefixes)
+        suffixes = (f"suffix={suffix}" for suffix in self.suffixes)
+        return ",".join([*prefixes, *suffixes, *self.rules])
 
     def after(self, said: str | None) -> "IdMap":
         """These rules together with those that the user says already, which come before them.
@@ -138,18 +141,26 @@ class IdMap:
         before = parse_id_map(said)
         both = [first + then for first in before.prefixes for then in self.prefixes]
         prefixes = dict.fromkeys([*both, *before.prefixes, *self.prefixes])
+        ends = [then + first for first in before.suffixes for then in self.suffixes]
+        suffixes = dict.fromkeys([*ends, *before.suffixes, *self.suffixes])
         rules = (rule for rule in ID_RULES if rule in (*before.rules, *self.rules))
-        return IdMap(tuple(prefixes), tuple(rules))
+        return IdMap(tuple(prefixes), tuple(rules), tuple(suffixes))
 
     def of(self, name: str) -> str:
         """The id as it is compared.
 
         >>> IdMap(prefixes=("docs/",), rules=("extension", "case")).of("docs/GIL.md")
         'gil'
+        >>> IdMap(suffixes=("-v2",)).of("c1-v2")
+        'c1'
         """
         for prefix in self.prefixes:
             if name.startswith(prefix) and name != prefix:
                 name = name.removeprefix(prefix)
+                break
+        for suffix in self.suffixes:
+            if name.endswith(suffix) and name != suffix:
+                name = name.removesuffix(suffix)
                 break
         for rule in self.rules:
             name = ID_RULES[rule](name) or name
@@ -176,12 +187,25 @@ def without_zeros(name: str) -> str:
     return re.sub(r"(?<![\d.])0+(?=\d)", "", name)
 
 
+UUID = (
+    r"\W*([0-9A-Fa-f]{8})-([0-9A-Fa-f]{4})-([0-9A-Fa-f]{4})-([0-9A-Fa-f]{4})-"
+    r"([0-9A-Fa-f]{12})\W*"
+)
+"""A UUID in its five groups, perhaps in braces."""
+
+
 def without_signs(name: str) -> str:
     """An id without punctuation and white space; between two digits any sign is a hyphen.
 
+    The hyphens of a UUID go, too, as it is often written without them.
+
     >>> without_signs("c-1"), without_signs("c_1"), without_signs("2024.03"), without_signs("203")
     ('c1', 'c1', '2024-03', '203')
+    >>> without_signs("{00112233-4455-6677-8899-aabbccddeeff}")
+    '00112233445566778899aabbccddeeff'
     """
+    if (uuid := re.fullmatch(UUID, name)) is not None:
+        return "".join(uuid.groups())
     return re.sub(r"[\W_]+", _sign, name)
 
 
@@ -261,30 +285,32 @@ def parse_id_map(text: str) -> IdMap:
     """Parse a map such as ``prefix=docs/,extension,case``.
 
     >>> parse_id_map("case, extension, prefix=chunk-")
-    IdMap(prefixes=('chunk-',), rules=('extension', 'case'))
+    IdMap(prefixes=('chunk-',), rules=('extension', 'case'), suffixes=())
     """
-    prefixes: list[str] = []
+    affixes: dict[str, list[str]] = {"prefix": [], "suffix": []}
     names: set[str] = set()
     for word in filter(None, (word.strip() for word in str(text).split(","))):
         name, equals, value = word.partition("=")
         name = name.strip()
-        if (name not in ID_RULES and name != "prefix") or (name == "prefix") != bool(
+        if (name not in ID_RULES and name not in affixes) or (name in affixes) != bool(
             value
         ):
             raise InvalidInput(
-                f"The map of ids {text!r} has {word!r}; it can be prefix=TEXT (which is "
-                f"taken off where an id begins with it), {RULE_WORDS}, with commas "
-                f"between them.{did_you_mean(name, ('prefix', *ID_RULES))}"
+                f"The map of ids {text!r} has {word!r}; it can be prefix=TEXT or "
+                f"suffix=TEXT (taken off where an id begins or ends with it), {RULE_WORDS}, "
+                f"with commas between them.{did_you_mean(name, (*affixes, *ID_RULES))}"
             )
         names.add(name)
-        prefixes += [value] if equals else []
+        if equals:
+            affixes[name].append(value)
     if not names:
         raise InvalidInput(
-            f"The map of ids {text!r} is empty; write prefix=TEXT, "
+            f"The map of ids {text!r} is empty; write prefix=TEXT, suffix=TEXT, "
             f"{', '.join(ID_RULES)}, or several with commas between them."
         )
     rules = tuple(rule for rule in ID_RULES if rule in names)
-    return IdMap(tuple(dict.fromkeys(prefixes)), rules)
+    prefixes, suffixes = (tuple(dict.fromkeys(texts)) for texts in affixes.values())
+    return IdMap(prefixes, rules, suffixes)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -111,9 +111,9 @@ Match = Annotated[
 MapIds = Annotated[
     str | None,
     _policy(
-        "Ignore this when ids and names of documents are compared: prefix=TEXT, width, "
-        "scheme, query, percent, slash, basename, extension, decimal, zeros, case, "
-        "signs, or several with commas between them.",
+        "Ignore this when ids and names of documents are compared: prefix=TEXT, "
+        "suffix=TEXT, width, scheme, query, percent, slash, basename, extension, "
+        "decimal, zeros, case, signs, or several with commas between them.",
         metavar="RULES",
         file="map-ids",
     ),
