@@ -1,6 +1,5 @@
 """One value per query and metric, from a matched pair."""
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -251,16 +250,6 @@ def never_as_many(longest: int, limit: int) -> str:
 
 DIVIDED = ("precision", "f1", "f")
 """Metrics that divide by the cut-off, however long the list is."""
-
-
-def notes_that_concern(names: Iterable[str], notes: Iterable[str]) -> list[str]:
-    """Leave out how long lists are, where no metric of these names divides by its cut-off.
-
-    >>> notes_that_concern(["recall@10"], ["Lists end at 2 results; precision …", "Other."])
-    ['Other.']
-    """
-    divided = any(re.split(r"[@(]", name)[0] in DIVIDED for name in names)
-    return [note for note in notes if divided or not note.startswith("Lists end at")]
 
 
 def estimated_tokens(matches: Matches, metrics: Sequence[Metric]) -> list[str]:

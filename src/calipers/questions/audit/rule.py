@@ -110,17 +110,12 @@ def audit(
             "nearest one here (0: the same words, 1: none in common)."
         )
     health = Health.of(found, {**facts, **known.facts}, known.notes, names)
-    return replace(health, claim=_claim(health, _answerable(truth)), to_add=tuple(to_add))
-
-
-def _answerable(truth: GroundTruth) -> int:
-    """How many queries have a relevant target: a mean of recall is over these."""
-    return truth.targets.filter(pl.col("grade") > 0)["query"].n_unique()
+    return replace(health, claim=_claim(health), to_add=tuple(to_add))
 
 
 def _too_few(truth: GroundTruth) -> HealthFinding:
     """Whether the interval of a mean over these queries would be too wide."""
-    n = _answerable(truth)
+    n = truth.targets.filter(pl.col("grade") > 0)["query"].n_unique()
     count = plural(n, "query", "queries")
     detail = f"{count} with a target: an interval takes at least two."
     # Half of the queries succeed: no share has a wider interval.
@@ -211,15 +206,15 @@ def _match_words(
     )
 
 
-def _claim(health: Health, answerable: int) -> Claim:
+def _claim(health: Health) -> Claim:
     """The differences that the set cannot show, after the most severe problem if there is one."""
     facts = health.facts
-    different = min(facts["different_queries"], answerable)
+    different = facts["different_queries"]
     few = fewest_queries(0.05)
-    which = "with a target" if different == answerable else "different"
-    is_less = round(different) < facts["queries"]
-    apart = f" ({{it.value:,}} {which})" if is_less else ""
-    size = Fact(about="count", queries=facts["queries"], value=different, text=which)
+    size = Fact(
+        about="count", queries=facts["queries"], value=different, text="different"
+    )
+    apart = " ({it.value:,} different)" if round(different) < facts["queries"] else ""
     least = few / different if different else math.inf
     fact = sentence(
         "{it.queries:query|queries}" + apart + " {shows}",

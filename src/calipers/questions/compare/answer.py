@@ -31,8 +31,7 @@ def answer(comparison: Comparison) -> tuple[Standing | None, Sentence]:
     ):
         count = Fact(about="count", count=comparison.queries.height, text="queries")
         return "no clear difference", sentence(
-            "{systems} score the same on "
-            + ("the one query." if count.count == 1 else "all {it.count} queries."),
+            "{systems} score the same on all {it.count:query|queries}.",
             systems=several_names(comparison.systems),
             it=count,
         )
@@ -95,7 +94,7 @@ def _with_gains(comparison: Comparison, text: Sentence) -> Sentence:
     gains = [
         (row, fact)
         for row in _gains(comparison)
-        if (fact := _fact(comparison, row)) not in text.facts
+        if (fact := fact_of(row, comparison.facts_of(row.metric))) not in text.facts
     ]
     if not gains:
         return text
@@ -192,46 +191,24 @@ def _hidden(comparison: Comparison, row: Difference) -> Sentence | None:
     )
 
 
-def large_changes(comparison: Comparison) -> list[Difference]:
-    """The changes that are large and may be chance: the most important one first."""
-    large = [
-        row
-        for row in comparison.deciding
-        if row.verdict == "no clear difference"
-        and is_large(_fact(comparison, row), comparison.facts_of(row.metric))
-    ]
-    # The primary metric before others, a fall before a rise, then by size.
-    return sorted(
-        large,
-        key=lambda row: (
-            row.metric != comparison.primary,
-            not comparison.fell(row),
-            -abs(row.difference or 0.0),
-        ),
-    )
-
-
-def rows_in_words(comparison: Comparison) -> list[Difference]:
-    """One row of each system to say more of, that of the first line first."""
-    leading = [*_leading(comparison)]
-    if any(row.verdict != "no clear difference" for row in leading):
-        return leading
-    if any(_hidden(comparison, row) for row in comparison.deciding):
-        return leading
-    first = large_changes(comparison)[:1]
-    systems = {row.system for row in first}
-    return [*first, *(row for row in leading if row.system not in systems)]
-
-
-def _fact(comparison: Comparison, row: Difference) -> Fact:
-    return fact_of(row, comparison.facts_of(row.metric))
-
-
 def _undecided(comparison: Comparison) -> Sentence:
     """The largest changes, which may be chance; else that there is no clear difference."""
-    large = [_fact(comparison, row) for row in large_changes(comparison)]
+    large = []
+    for row in comparison.deciding:
+        facts = comparison.facts_of(row.metric)
+        fact = fact_of(row, facts)
+        if is_large(fact, facts) and row.verdict == "no clear difference":
+            large.append(fact)
     several = len(comparison.others) > 1
     if large:
+        # The primary metric before others, a fall before a rise, then by size.
+        large.sort(
+            key=lambda difference: (
+                difference.metric != comparison.primary,
+                difference.direction != "worse",
+                -abs(difference.difference or 0.0),
+            )
+        )
         first = large[0]
         alike = [
             difference
@@ -251,7 +228,7 @@ def _undecided(comparison: Comparison) -> Sentence:
         return sentence(
             "{it.system} is better than {it.against} in {it.metric} ({it.value}, it was "
             "{it.before}); no clear difference in {primary}.",
-            it=_fact(comparison, gains[0]),
+            it=fact_of(gains[0], comparison.facts_of(gains[0].metric)),
             primary=comparison.deciding[0].metric,
         )
     return sentence(

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Any
 
-from calipers.engines.scoring import notes_that_concern
 from calipers.model.claim import p_text
 from calipers.model.document import (
     Cell,
@@ -29,7 +28,7 @@ from calipers.present.charts import (
     spread,
 )
 from calipers.present.escape import printable, query_name
-from calipers.questions.compare.answer import answer, rows_in_words, several_names
+from calipers.questions.compare.answer import answer, several_names
 from calipers.questions.compare.paired_claim import (
     counts_of,
     fact_of,
@@ -208,13 +207,16 @@ def _notes(comparison: Comparison) -> Iterator[Note]:
     """What was overridden, how many queries moved, what 0.05 takes, how it was tested."""
     if comparison.overridden:
         yield Note("failed", f"Compared anyway: {' '.join(comparison.overridden)}")
-    for text in notes_that_concern(comparison.asked, comparison.recorded.notes):
-        yield note_of(text)
+    divided = any(name.startswith(("precision", "f1")) for name in comparison.asked)
+    for text in comparison.recorded.notes:
+        # Where no metric that decides divides by k, the length of lists changes nothing.
+        if divided or "Lists end at" not in text:
+            yield note_of(text)
     several = len(comparison.others) > 1
     if several and (near := _not_separated(comparison)):
         yield Note("doubt", near)
     first = answer(comparison)[1]
-    for at, difference in enumerate(rows_in_words(comparison)):
+    for at, difference in enumerate(comparison.deciding[: len(comparison.others)]):
         if difference.wins or difference.losses:
             change = change_in_words(difference, comparison.facts_of(difference.metric))
             whose = f"{printable(difference.system, LONGEST)}, " if several else ""

@@ -33,8 +33,6 @@ Kind = Literal["would be", "at most"]
 """Whether the change is certain to give the number, or the number is the best that it can do."""
 _RULES = 3
 """At most so many rules for ids are tried."""
-_HUB = 0.2
-"""A document is a hub if it stands first for at least this share of the queries."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +78,7 @@ class Seen:
 
     @cached_property
     def in_random_order(self) -> Floats:
-        """What a random order of each list without repetitions would have, on average."""
+        """What a random order of each list without repetitions and hubs would have, on average."""
         return shuffled(self, None)
 
     def moved(self, place: Ints) -> "Seen":
@@ -196,7 +194,7 @@ def sort_by_score(seen: Seen) -> Iterator[Trial]:
 
 
 def shuffled(seen: Seen, depth: int | None) -> Floats:
-    """What a random order of each list without repetitions would have, on average.
+    """What a random order of each list without repetitions and hubs would have, on average.
 
     ``depth``: only the first so many results are shuffled.
     """
@@ -204,6 +202,7 @@ def shuffled(seen: Seen, depth: int | None) -> Floats:
     matches = seen.matches
     last = np.iinfo(np.int64).max if depth is None else depth
     shown = (lists.rank <= last) & ~lists.text_repeats
+    shown &= ~np.isin(lists.name, lists.hubs[0])
     length = np.bincount(lists.query[shown], minlength=lists.n_queries)
     places = np.minimum(length, seen.k)
     room = np.divide(places, length, out=np.zeros(length.size), where=length > 0)
@@ -322,7 +321,8 @@ def _after_mapping(seen: Seen, mapped: MappedIds, how: IdMap) -> Seen:
 
 def _without_words(how: IdMap) -> str:
     """What ids are without, as a row of a table."""
-    words = [f'without "{printable(prefix, 24)}"' for prefix in how.prefixes]
+    affixes = (*how.prefixes, *how.suffixes)
+    words = [f'without "{printable(affix, 24)}"' for affix in affixes]
     words += [f"by {', '.join(how.rules)}"] if how.rules else []
     return f"ids {' and '.join(words)}"
 
@@ -335,34 +335,34 @@ def _share_met(seen: Seen, target: Ints) -> Floats:
 
 
 def hub(seen: Seen) -> Iterator[Trial]:
-    """Lists without the document that stands first nearly everywhere."""
+    """Lists without what stands first nearly everywhere, and without what does so behind it."""
     lists = seen.lists
-    first = lists.name[lists.rank == 1]
-    if first.size < 3:
-        return
-    names, counts = np.unique(first, return_counts=True)
-    most = int(np.argmax(counts))
-    if counts[most] < max(3, _HUB * first.size):
-        return
-    is_hub = lists.name == names[most]
-    called = lists.called(names[most])
-    called = "One result" if called is None else printable(called, 24)
-    place = lists.without(is_hub)
-    yield Trial(
-        "hub",
-        "without the hub",
-        "would be",
-        seen.measured_at(place),
-        Sentence(
-            f"{called} stands first in {int(counts[most]):,} of {first.size:,} lists: without it",
-            [
-                Fact(about="name", text=called),
-                Fact(about="count", count=int(counts[most]), of=first.size, text="lists"),
-            ],
-        ),
-        "leave it out of the index",
-        after=partial(seen.moved, place),
-    )
+    hubs, count = lists.hubs
+    answered = int((lists.lengths > 0).sum())
+    for several in sorted({1, hubs.size}) if hubs.size else ():
+        called = lists.called(hubs[0])
+        called = "One result" if called is None else printable(called, 24)
+        others = several - 1
+        who = f"{called} and {others} more stand" if others else f"{called} stands"
+        them = "them" if others else "it"
+        place = lists.without(np.isin(lists.name, hubs[:several]))
+        facts = [
+            Fact(about="name", text=called),
+            Fact(about="count", count=count, of=answered, text="lists"),
+        ]
+        if others:
+            facts.append(Fact(about="count", count=others, text="more hubs"))
+        yield Trial(
+            "hub",
+            f"without {several} hubs" if others else "without the hub",
+            "would be",
+            seen.measured_at(place),
+            Sentence(
+                f"{who} first in {count:,} of {answered:,} lists: without {them}", facts
+            ),
+            f"leave {them} out of the index",
+            after=partial(seen.moved, place),
+        )
 
 
 def best_order(seen: Seen, depth: int | None = None) -> Iterator[Trial]:

@@ -20,7 +20,7 @@ from calipers.questions.diagnose.result import (
     leak_fact,
     percent_of,
 )
-from calipers.questions.diagnose.testing import Tested
+from calipers.questions.diagnose.testing import Tested, cured_value
 from calipers.questions.misses.rule import Study
 from calipers.questions.shown_results import ceilings
 from calipers.questions.sweep.result import RecallAdvice
@@ -33,8 +33,6 @@ FEW = 20
 """Below this number of queries the first line says how few they are."""
 SHORT = 8
 """Lists of fewer results, on average, are too short to be blamed for anything else."""
-ALIKE = 0.05
-"""Mean lengths of lists that are nearer than this are those of all queries."""
 WORTH = 0.3
 """A smaller k that saves less than this share of the results is not advised."""
 WIDE = 0.3
@@ -156,8 +154,9 @@ def _leaking(
     """The largest leak, be it targets that are lost or an order that is not the best."""
     lost = [leak for leak in leaks[1:] if leak.share >= LEAST_LEAK]
     largest = lost[0] if lost else None
-    if _room_in_order(seen) >= max(LEAST_LEAK, largest.share if largest else 0.0):
-        ndcg = _best_of_first(seen)
+    best = next(best_order(seen, seen.k)).values[:, 1]
+    if _room_in_order(seen, best) >= max(LEAST_LEAK, largest.share if largest else 0.0):
+        ndcg = cured_value(seen.metrics[1], seen.values[:, 1], best)
         text = (
             f"Found, but not ranked first: {ndcg.metric} is {number(ndcg.before)}, at most "
             f"{number(ndcg.after)} with the first {seen.k} in the best order."
@@ -190,6 +189,9 @@ def _leaking(
             )
         below = Sentence(f"are ranked below {seen.k}.", [_k(seen)])
         return First(joined(share, below), "below_k", why)
+    if largest.name == "another_id":
+        options = [cure.option for cure in shown if cure.name == "ids" and cure.option]
+        why = f"Try it: `calipers eval {options[0]}`" if options else why
     if largest.name == "not_returned":
         return _not_returned(seen, study, share, why)
     return First(joined(share, f": {largest.means}.", by=""), largest.name, why)
@@ -276,24 +278,13 @@ def _from_both_ends(seen: Seen) -> Floats:
     return seen.measured_at(place)[:, 1]
 
 
-def _room_in_order(seen: Seen) -> float:
-    """What the best order of the first k adds to ndcg.
+def _room_in_order(seen: Seen, best: Floats) -> float:
+    """What the best order of the first k adds to ndcg; what stands below k is another leak.
 
     Lists that put the best first and last on purpose are read from both ends.
     """
-    after = next(best_order(seen, seen.k)).values[:, 1]
     orders = [seen.values[:, 1], _from_both_ends(seen)]
-    return float(np.nanmean(after) - max(np.nanmean(before) for before in orders))
-
-
-def _best_of_first(seen: Seen) -> CuredValue:
-    """ndcg with the first k in the best order: what stands below k is another leak."""
-    before = seen.values[:, 1]
-    after = next(best_order(seen, seen.k)).values[:, 1]
-    known = ~np.isnan(before)
-    better = int((after[known] > before[known]).sum())
-    means = exact_mean(before[known]), exact_mean(after[known])
-    return CuredValue(str(seen.metrics[1]), *means, better, 0, None, None)
+    return float(np.nanmean(best) - max(np.nanmean(before) for before in orders))
 
 
 def _not_returned(seen: Seen, study: Study, share: Sentence, why: str) -> First:
@@ -301,11 +292,7 @@ def _not_returned(seen: Seen, study: Study, share: Sentence, why: str) -> First:
     short = _length_where_missed(seen, study)
     if short < SHORT:
         length = Fact(about="count", value=short, text="results per query")
-        alike = abs(float(seen.matches.retrieved.mean()) - short) < ALIKE
-        where = "per query" if alike else "on average where a target is missing"
-        rest = (
-            f"are not in the results, which are only {short:.3g} {where}: retrieve more."
-        )
+        rest = f"are not in the results, which are only {short:.3g} per query: retrieve more."
         return First(joined(share, Sentence(rest, [length])), "too_few_results", why)
     lacking = "--candidates" if "candidates" not in study.given else "--corpus"
     known = (
@@ -331,12 +318,13 @@ def precision_of_shown(seen: Seen) -> float:
 
 
 def is_too_wide(seen: Seen) -> bool:
-    """Whether recall is far above precision, and what is not found is the smaller fault.
+    """Whether recall is high and precision far below it.
 
-    First recall, then a shorter list: where more is missing, a smaller k is no advice.
+    First recall, then a shorter list: where much is missing, a smaller k is no advice.
     """
     recall = float(np.nanmean(seen.values[:, 0]))
-    return recall - precision_of_shown(seen) >= max(WIDE, 1.0 - recall)
+    is_high = 1.0 - recall <= WIDE
+    return is_high and recall - precision_of_shown(seen) >= WIDE
 
 
 def gap_between(

@@ -157,8 +157,13 @@ def _slices(scores: Scores) -> Iterator[Group]:
         for row in slice_scores(scores, cuts, metrics=[recall]).rows
         if row.is_worse and row.n >= FEWEST
     ]
+    known: set[bytes] = set()
     for row in sorted(worse, key=lambda row: row.difference or 0.0):
-        yield _slice(scores, row)
+        group = _slice(scores, row)
+        # The same queries under another name say nothing new.
+        if group.which.tobytes() not in known:
+            yield group
+        known.add(group.which.tobytes())
 
 
 def _slice(scores: Scores, row: Slice) -> Group:

@@ -16,6 +16,11 @@ NOWHERE = 0
 """The new rank of a result that is left out."""
 
 
+_HUB = 0.2
+"""A document is a hub if it stands first for at least this share of the queries."""
+_HUBS = 0.5
+"""Several are hubs if each stands first for at least this share, once those before are gone."""
+_MOST_HUBS = 5
 _NO_TOPS = pl.DataFrame(schema={"hash": pl.UInt64, "name": pl.String})
 
 
@@ -131,6 +136,28 @@ class Lists:
         """Which results repeat the id or the text of one above them."""
         repeats: Bools = self.repeats | (self.same_text != np.arange(self.rank.size))
         return repeats
+
+    @cached_property
+    def hubs(self) -> tuple[Hashes, int]:
+        """What stands first in many lists, or behind such a hub, and in how many the first does."""
+        answered = float((self.lengths > 0).sum())
+        least = max(3.0, _HUB * answered)
+        hubs: list[np.uint64] = []
+        first_count = 0
+        top = np.flatnonzero(self.rank == 1)
+        while top.size and len(hubs) < _MOST_HUBS:
+            names, counts = np.unique(self.name[top], return_counts=True)
+            most = int(np.argmax(counts))
+            if counts[most] < least:
+                break
+            hubs.append(names[most])
+            least = max(least, _HUBS * answered)
+            first_count = first_count or int(counts[most])
+            if first_count < least:
+                break
+            rest = np.flatnonzero(~np.isin(self.name, hubs))
+            top = rest[np.diff(self.query[rest], prepend=-1) != 0]
+        return np.array(hubs, dtype=np.uint64), first_count
 
     @cached_property
     def reversed(self) -> Ints:

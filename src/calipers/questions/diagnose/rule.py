@@ -90,7 +90,8 @@ def diagnose_pair(
     ]
     wider = _other_k(seen, advice)
     leaks = _leaks(study)
-    others = [*wider, *(outcome.cure for outcome in at_most)]
+    respelled = _not_shown_ids(tried, advised)
+    others = [*wider, *respelled, *(outcome.cure for outcome in at_most)]
     shown = _that_matter(tester, advised, others, cured)
     first = first_line(seen, study, advised, asked, leaks, shown)
     return Diagnosis(
@@ -151,6 +152,17 @@ def _advised(tester: Tester, tried: list[Tested]) -> list[Tested]:
         done = "" if best.cure.name == "ids" else best.cure.name
         tried = tester.advisable(now, [trial for trial in further if trial.name != done])
     return advised
+
+
+def _not_shown_ids(tried: list[Tested], advised: list[Tested]) -> list[TriedCure]:
+    """The rule that meets most ids where too few queries show that it helps.
+
+    The ids differ all the same, and the option beside it is worth a try.
+    """
+    ids = [outcome.cure for outcome in tried if outcome.cure.name == "ids"]
+    if not ids or any(outcome.cure.name == "ids" for outcome in advised):
+        return []
+    return [max(ids, key=lambda cure: cure.gain)]
 
 
 def _sweep(seen: Seen, scores: Scores) -> RecallAdvice | None:

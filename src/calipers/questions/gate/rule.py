@@ -10,13 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from calipers.engines.scoring import (
-    choose_metrics,
-    deepest,
-    notes_that_concern,
-    score,
-    uneven_clusters,
-)
+from calipers.engines.scoring import choose_metrics, deepest, score, uneven_clusters
 from calipers.engines.summary import facts_by_name
 from calipers.errors import (
     CalipersError,
@@ -166,12 +160,12 @@ def _verdict(
             "give --baseline, or write the slice into a condition: recall@10 >= 0.8 for "
             "tag=value."
         )
-    measured = [*asked, *(check.metric for check in checks if check.metric)]
-    notes += notes_that_concern(measured, scores.recorded.notes)
+    notes += scores.recorded.notes
     if kept is not None and not by and scores.tags:
         notes.append(
             f"A slice may still be worse: --by {next(iter(scores.tags))} compares each."
         )
+    measured = [*asked, *(check.metric for check in checks if check.metric)]
     if gone := _left_out(scores, measured):
         notes.append(gone)
     checks += [_check_must(scores, _finding(scores, asked), tag) for tag in must]

@@ -12,7 +12,6 @@ from calipers.model.scores import Interval
 
 Standing = Literal["better", "worse", "no clear difference"]
 MOST_CLAIMS = 3
-_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +102,7 @@ def _claim(row: Slice) -> Claim:
         queries=row.n,
         count=row.rest_n,
         direction="same"
-        if abs(row.shortfall) < _ROUNDING
+        if not row.shortfall
         else "worse"
         if row.shortfall > 0
         else "better",
@@ -118,13 +117,6 @@ def _claim(row: Slice) -> Claim:
     if row.is_worse:
         why = f"`calipers misses --where {quote(f'{row.by}={row.value}')}`"
         following = commanded("Why: {it.text}", why)
-    if abs(row.shortfall) < _ROUNDING:
-        text = sentence(
-            "No slice is weaker: {it.metric} is {it.value} on {it.queries:query|queries} of "
-            "{it.text} and on the other {it.count}.",
-            it=fact,
-        )
-        return Claim(standing, text, likely, following)
     text = sentence(
         "{it.text} is {said}: {it.metric} is {it.value} on {it.queries:query|queries} "
         "and {it.before} on the other {it.count}.",
