@@ -267,10 +267,7 @@ WEAK_QUOTE = words_in(
 )
 """Text columns that count as quotes only if a table has no other targets."""
 ROW: Mapping[str, tuple[str, ...]] = {
-    "query": (
-        *("query", *QUERY_ID, *QUERY_TEXT[2:]),
-        *("query_text", "input", "user_input"),
-    ),
+    "query": ("query", *QUERY_ID, *QUERY_TEXT[2:], "query_text", "input"),
     "item": (
         *words_in(
             "item item_id doc_id docid docno chunk_id corpus_id pid passage_id node_id "
