@@ -130,7 +130,14 @@ class SumRow(InvalidInput):
 
 
 class NoCommonIds(InvalidInput):
-    """Run and ground truth have no id in common, so every score would be 0 for no reason."""
+    """Run and ground truth have no id in common, so every score would be 0 for no reason.
+
+    ``why`` is what was found, without the ``advice``.
+    """
+
+    def __init__(self, why: str, advice: str = "") -> None:
+        super().__init__(f"{why}. {advice}" if advice else why)
+        self.why = why
 
 
 class SealedQueries(InvalidInput):

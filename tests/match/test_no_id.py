@@ -28,8 +28,31 @@ def evals(tmp_path, monkeypatch):
 
 def test_what_the_results_have_in_place_of_an_id_is_named(evals):
     sentence = refused("eval", evals)
-    assert "The results carry no id, only text" in sentence
-    assert "--column item=NAME" in sentence
+    assert "Say --column item=ref; the results carry no id, only text" in sentence
+    with pytest.raises(NoCommonIds, match=r'Say columns={"item": "ref"}'):
+        evaluate([RECORD])
+
+
+def test_an_id_inside_the_payload_is_found_and_read():
+    points = [
+        {"id": n, "payload": {"chunk_id": name, "text": "Some text."}}
+        for n, name in enumerate(("a", "b"), 7)
+    ]
+    log = [{"query": "q1", "result": {"points": points}, "expected_ids": ["b"]}]
+    with pytest.raises(NoCommonIds, match=r'Say columns={"item": "payload.chunk_id"}'):
+        evaluate(log)
+    said = {"item": "payload.chunk_id"}
+    assert evaluate(log, columns=said, metrics="mrr")["mrr"].mean == 0.5
+
+
+def test_targets_that_name_the_documents_of_results_are_matched_by_document():
+    chunks = [{"text": f"Part {n}.", "source": f"{n // 2}.md"} for n in range(4)]
+    asked = {"retrieved": chunks, "ground_truth": ["1.md"]}
+    log = [{"query": "q1", **asked, "tags": {"kind": "b"}}, {"query": "q2", **asked}]
+    result = evaluate(log, metrics="mrr")
+    assert result["mrr"].mean == 0.5
+    assert any("the targets name documents" in note for note in result.settings["notes"])
+    assert evaluate(log, metrics="mrr", where={"kind": "b"})["mrr"].mean == 0.5
 
 
 def test_the_id_of_results_in_records_is_named_as_a_column(evals):
@@ -44,7 +67,7 @@ def test_the_id_of_results_in_records_is_named_as_a_column(evals):
 @pytest.mark.usefixtures("evals")
 def test_a_retriever_is_told_of_its_option():
     sentence = refused("eval", "evals.jsonl", "--retriever", "search.py:search")
-    assert "The results carry no id, only text." in sentence
+    assert "The results carry no id, only text, and" in sentence
     assert "--id '$.NAME'" in sentence
     sentence = refused("retrieve", "search.py:bare", "evals.jsonl", "-o", "out.jsonl")
     assert "neither an id nor a text; found {'ref': 'a'}; say where its id is with --id" in sentence

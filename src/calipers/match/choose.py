@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from calipers.errors import InvalidInput, NoCommonIds
+from calipers.errors import InvalidInput
 from calipers.model.fact import Fact, named, sentence
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import EXAMPLES
@@ -84,6 +84,19 @@ def _have_ids_in_common(truth: GroundTruth, run: Run) -> bool:
     return any(frame["item"].is_in(wanted).any() for frame in run.scan())
 
 
+def _stand_in_texts(ids: list[str], run: Run) -> bool:
+    """Whether one of some targets stands in the text of one of the first results."""
+    frame = next(iter(run.scan()), None)
+    if frame is None or "text" not in frame.columns:
+        return False
+    texts = frame["text"].drop_nulls().head(_LOOKED_AT)
+    return any(texts.str.contains(target, literal=True).any() for target in ids)
+
+
+_LOOKED_AT = 1_000
+"""Texts in which ids are looked for."""
+
+
 def with_ids_as_texts(run: Run) -> Run:
     """The run with its plain strings as texts instead of ids."""
 
@@ -121,7 +134,7 @@ def _automatic(truth: GroundTruth, columns: Collection[str], run: Run) -> Choice
             if ids := _ids_among(truth):
                 from calipers.match.notes import without_ids
 
-                raise NoCommonIds(without_ids(columns, ids))
+                raise without_ids(columns, ids, may_be_texts=_stand_in_texts(ids, run))
             note = (
                 "Matched by quote: the results carry texts and no ids, so the targets "
                 "are taken as texts to be found in them."

@@ -82,6 +82,24 @@ def level_of_pages(
     return "page", tuple(notes)
 
 
+NAMED_BY_DOCUMENT = (
+    "Matched by document: the targets name documents, and a document is found where any "
+    "result comes from it."
+)
+
+
+def targets_as_documents(truth: GroundTruth, run: Run) -> GroundTruth | None:
+    """The targets as documents, where one of them is that of a result; else None."""
+    if truth.kinds != {"item"}:
+        return None
+    named = truth.targets["item"].unique().implode()
+    frames = (frame for frame in run.scan() if "document" in frame.columns)
+    if not any(frame["document"].is_in(named).any() for frame in frames):
+        return None
+    targets = truth.targets.with_columns(document=pl.col("item"))
+    return replace(truth, targets=targets, notes=(*truth.notes, NAMED_BY_DOCUMENT))
+
+
 def paged(run: Run) -> Run:
     """The run whose results come from pages in place of documents."""
 

@@ -211,7 +211,7 @@ def check_in_common(
         return
     # The results of a query that failed do not count, and yet they came.
     if not tally.retrieved.any() and not with_status(tally.status, FAILED).any():
-        raise NoCommonIds(_other_queries(ground_truth, list(tally.sample_queries)))
+        raise _other_queries(ground_truth, list(tally.sample_queries))
     if kind == "quote":
         _check_common_texts(ground_truth, run)
     elif kind == "span":
@@ -245,21 +245,27 @@ def _check_common_texts(ground_truth: GroundTruth, run: Run) -> None:
             return
         _collect(ours, frame["item"] if whole else there)
     if like_ids and not whole:
-        raise NoCommonIds(without_ids(columns, quotes))
+        raise without_ids(columns, quotes)
     if whole:
-        raise NoCommonIds(
-            _sentence("id", ours, quotes, likely_reason(list(ours), quotes))
-        )
-    raise NoCommonIds(_sentence("text", ours, quotes, _OTHER_TEXTS))
+        raise _error("id", ours, quotes, likely_reason(list(ours), quotes))
+    raise _error("text", ours, quotes, _OTHER_TEXTS)
 
 
-def without_ids(columns: Collection[str], wanted: list[str]) -> str:
-    """The sentence about results with texts and no ids, and targets that look like ids."""
+def without_ids(
+    columns: Collection[str], wanted: list[str], *, may_be_texts: bool = False
+) -> NoCommonIds:
+    """The error for results with texts and no ids, and targets that look like ids."""
     read = ", ".join(name for name in columns if name not in ("query", "rank"))
-    return (
-        f"The results carry no id, only {read}. The ground truth has ids such as {_show(wanted)}; "
-        "say which key is the id: with --column item=NAME for a file, with --id '$.NAME' where a "
-        "retriever is asked (`calipers retrieve`). --match quote looks for them inside the texts."
+    advice = (
+        "Say which key is the id: with --column item=NAME for a file, with --id '$.NAME' where a "
+        "retriever is asked (`calipers retrieve`)."
+    )
+    if may_be_texts:
+        advice += " --match quote looks for them inside the texts."
+    return NoCommonIds(
+        f"The results carry no id, only {read}, and the ground truth has ids such as "
+        f"{_show(wanted)}",
+        advice,
     )
 
 
@@ -285,7 +291,7 @@ def _collect(names: dict[str, None], column: pl.Series) -> None:
         names.update(dict.fromkeys(column.drop_nulls().unique(maintain_order=True)))
 
 
-def _other_queries(ground_truth: GroundTruth, ours: list[str]) -> str:
+def _other_queries(ground_truth: GroundTruth, ours: list[str]) -> NoCommonIds:
     theirs = ground_truth.queries["query"].to_list()
     texts = ground_truth.queries["text"].drop_nulls().head(EXAMPLES).to_list()
     reason = likely_reason(ours, theirs, mapped=False)
@@ -294,7 +300,7 @@ def _other_queries(ground_truth: GroundTruth, ours: list[str]) -> str:
             "The run names queries by their text and the ground truth by an id; use the ids in "
             "both."
         )
-    return _sentence("query id", ours, theirs, reason)
+    return _error("query id", ours, theirs, reason)
 
 
 def _check_common_names(
@@ -309,17 +315,20 @@ def _check_common_names(
         _collect(ours, frame[column])
     theirs = wanted.to_list()
     reason = likely_reason(list(ours), theirs, said)
-    raise NoCommonIds(_sentence(what, ours, theirs, reason))
+    raise _error(what, ours, theirs, reason)
 
 
 def _shares(frame: pl.DataFrame, column: str, wanted: pl.Series) -> bool:
     return column in frame.columns and bool(frame[column].is_in(wanted.implode()).any())
 
 
-def _sentence(what: str, ours: Iterable[str], theirs: Iterable[str], reason: str) -> str:
-    return (
+def _error(
+    what: str, ours: Iterable[str], theirs: Iterable[str], reason: str
+) -> NoCommonIds:
+    return NoCommonIds(
         f"The run and the ground truth have no {what} in common: the run has "
-        f"{_show(ours)}; the ground truth has {_show(theirs)}. {reason}"
+        f"{_show(ours)}; the ground truth has {_show(theirs)}",
+        reason,
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from calipers.errors import NoCommonIds
 from calipers.frozen import dataclass
 from calipers.match.by_id import match_by_id
 from calipers.match.choose import check_corpus_size, check_evidence, check_ties, choose
@@ -49,7 +50,34 @@ def match_pair(
     """Match a run with a ground truth, once for all metrics and cut-offs.
 
     Without ``fingerprints`` the run's may be left out, which saves time on a large file.
+    Targets that name the documents of the results, and none of their ids, are matched at
+    the level of documents.
     """
+    try:
+        return _match_pair(truth, run, matching, fingerprints=fingerprints)
+    except NoCommonIds:
+        if matching.level is not None or matching.match is not None:
+            raise
+        from calipers.match.level import targets_as_documents
+
+        named = targets_as_documents(truth, run)
+        if named is None:
+            raise
+    return match_documents(named, run, matching, fingerprints=fingerprints)
+
+
+def match_documents(
+    truth: GroundTruth, run: Run, matching: Matching, *, fingerprints: bool = True
+) -> Matched:
+    """Match at the level of documents, whose names are the targets."""
+    at = replace(matching, level="document")
+    return _match_pair(truth, run, at, fingerprints=fingerprints)
+
+
+def _match_pair(
+    truth: GroundTruth, run: Run, matching: Matching, *, fingerprints: bool
+) -> Matched:
+    """Match a run with a ground truth as they stand."""
     settled = settle(truth, run, matching)
     truth = settled.ground_truth
     run = settled.run

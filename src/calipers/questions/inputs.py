@@ -9,15 +9,21 @@ from typing import Any, Self, TypeGuard
 import numpy as np
 import polars as pl
 
-from calipers.errors import CalipersError, InvalidInput, SealedQueries, check_number
+from calipers.errors import (
+    CalipersError,
+    InvalidInput,
+    NoCommonIds,
+    SealedQueries,
+    check_number,
+)
 from calipers.frozen import dataclass
 from calipers.input_types import MetricsInput
 from calipers.io.build import MemoryBudget
 from calipers.io.load import load, load_pair, load_run
 from calipers.io.tables.columns import Columns
-from calipers.match.pair import match_again, match_pair
+from calipers.match.pair import match_again, match_documents, match_pair
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.matched import Matched
+from calipers.model.matched import Matched, Role
 from calipers.model.matching import Matching
 from calipers.model.policy import Policy
 from calipers.model.run import MOST_KEPT, Run, Scan
@@ -66,6 +72,8 @@ class ReadInputs:
     matching: Matching
     whole: tuple[GroundTruth, Run] | None = None
     """Both before ``where`` or ``min_score`` left something out."""
+    explained: Callable[[NoCommonIds], NoCommonIds] | None = None
+    """What looks for another id, where none is in common."""
 
     def kept(self, most: int | None) -> Self:
         """The same with the run in memory, if it has at most so many bytes (None: in any case)."""
@@ -77,6 +85,14 @@ class ReadInputs:
         A part may find nothing although its ids are right. Then the whole is looked at,
         which is refused where nothing is in common at all.
         """
+        try:
+            return self._matched(fingerprints=fingerprints)
+        except NoCommonIds as error:
+            if self.explained is None:
+                raise
+            raise self.explained(error) from None
+
+    def _matched(self, *, fingerprints: bool) -> Matched:
         if self.whole is None:
             return match_pair(
                 self.truth, self.run, self.matching, fingerprints=fingerprints
@@ -84,8 +100,17 @@ class ReadInputs:
         lenient = replace(self.matching.policy, nothing_in_common="zero")
         matching = replace(self.matching, policy=lenient)
         pair = match_pair(self.truth, self.run, matching, fingerprints=fingerprints)
-        if not pair.matches.edge_query.size:
-            match_pair(*self.whole, self.matching, fingerprints=False)
+        if pair.matches.edge_query.size:
+            return pair
+        whole = match_pair(*self.whole, self.matching, fingerprints=False)
+        if whole.matching.at_documents and not pair.matching.at_documents:
+            from calipers.match.level import targets_as_documents
+
+            named = targets_as_documents(self.truth, self.whole[1])
+            if named is not None:
+                return match_documents(
+                    named, self.run, matching, fingerprints=fingerprints
+                )
         return pair
 
 
@@ -133,7 +158,15 @@ def as_read(
         run = only_above(run, wanted.min_score)
     if not isinstance(named, Columns):
         columns.check_used()
-    return ReadInputs(truth, run, matching, whole)
+    source = data if inputs.run is None else inputs.run
+
+    def explained(error: NoCommonIds) -> NoCommonIds:
+        from calipers.io.records.other_ids import with_other_id
+
+        return with_other_id(error, source, role, columns)
+
+    role: Role = "run" if columns.beside else "both"
+    return ReadInputs(truth, run, matching, whole, explained)
 
 
 def only_where(

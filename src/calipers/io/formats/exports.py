@@ -137,10 +137,10 @@ def find_export(probe: Probe, role: Role, *, whole: bool = False) -> Export | No
     ``whole`` wants results and targets of a file that is to hold both.
     """
     said = {*probe.columns_said.named}
-    if {"item", "quote"} & said:
-        return None
     for place in _places(probe):
         if not _is_record(place.first) or question_or_id(place.first) is None:
+            continue
+        if {"item", "quote"} & place.first.keys():
             continue
         if _says_all(place.first, role):
             continue

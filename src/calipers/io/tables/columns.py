@@ -38,6 +38,8 @@ MAP_IDS = "map_ids"
 """Setting given beside columns: how ids of two files are compared."""
 TAG_FIELD = "tag"
 """Pseudo-field for columns that hold a tag of the queries."""
+_DEEPEST = 8
+"""How many objects and lists inside one another are searched for a path."""
 TWO_LINES = 193
 """Characters of an error, so that it fits into two lines of 100 behind the word."""
 SEVERAL = ("item", "quote", "retrieved", "ground_truth")
@@ -237,6 +239,13 @@ class Columns:
         for part in ("retrieved", "ground_truth"):
             if isinstance(made.get(part), list):
                 made[part] = [self._inside(one, part, name) for one in made[part]]
+        if any(ours not in made for ours in self.named):
+            made = {
+                key: value
+                if key in ("retrieved", "ground_truth") and isinstance(value, list)
+                else self._deeper(value, name)
+                for key, value in made.items()
+            }
         for ours, key in (("rank", "rank"), ("score", "score"), ("distance", "score")):
             if ours in self.named and isinstance(made.get("retrieved"), list):
                 falls = ours == "score"
@@ -287,6 +296,25 @@ class Columns:
                 self.seen[name] += [] if said in self.seen[name] else [said]
                 del made[key]
         return made
+
+    def _deeper(self, value: Any, name: str, depth: int = 0) -> Any:
+        """A value in which the objects of every list have the names that the user says.
+
+        So a path into a result is found wherever a tool keeps its list of results.
+        """
+        if depth > _DEEPEST:
+            return value
+        if isinstance(value, Mapping):
+            return {
+                key: self._deeper(held, name, depth + 1) for key, held in value.items()
+            }
+        if not isinstance(value, list):
+            return value
+        inside = [self._inside(one, "retrieved", name) for one in value]
+        return [
+            self._deeper(one, name, depth + 1) if one == old else one
+            for one, old in zip(inside, value, strict=True)
+        ]
 
     def check_used(self) -> None:
         """Refuse a column, a sheet or a grade that no file has."""
