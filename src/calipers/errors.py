@@ -132,12 +132,14 @@ class SumRow(InvalidInput):
 class NoCommonIds(InvalidInput):
     """Run and ground truth have no id in common, so every score would be 0 for no reason.
 
-    ``why`` is what was found, without the ``advice``.
+    ``why`` is what was found, without the ``advice``; ``of`` is the column of the results
+    that was compared.
     """
 
-    def __init__(self, why: str, advice: str = "") -> None:
+    def __init__(self, why: str, advice: str = "", of: str = "item") -> None:
         super().__init__(f"{why}. {advice}" if advice else why)
         self.why = why
+        self.of = of
 
 
 class SealedQueries(InvalidInput):

@@ -79,7 +79,7 @@ WRAPPED = ("node", "document", "doc", "chunk", "item", "base", "datapoint")
 LISTS = words_in(
     "retrieved results hits documents matches items nodes points chunks data docs "
     "retrieved_contexts source_documents contexts context passages result objects "
-    "children neighbors source_nodes retrieved_context retrieval_context value"
+    "children neighbors nearest_neighbors source_nodes retrieved_context retrieval_context value"
 )
 """Keys of the list of documents in a response."""
 HOLDERS = ("response", "root")
@@ -157,7 +157,7 @@ QUESTION_IN_INPUT = ("query", "input", "question", "str_or_query_bundle", "query
 """Keys of the question in the input that a trace records."""
 
 NEGATIVES = (
-    *words_in("negatives negative_ids hard_negatives hard_negative_ids distractors"),
+    *words_in("negatives negative_ids hard_negatives hard_negative_ids distractors neg"),
     *words_in(
         "negative_passages negative_ctxs hard_negative_ctxs negative_docs negative_chunks"
     ),
@@ -215,7 +215,7 @@ RETURNED_IDS = (
 ANSWER_LISTS = words_in(
     "retrieved retrieved_contexts retrieved_context retrieval_context source_nodes "
     "source_documents matches points neighbors nodes hits root ids value documents docs "
-    "chunks contexts passages objects"
+    "chunks contexts passages objects nearest_neighbors"
 )
 """Fields of an answer that hold the list of results, the most certain first."""
 ASKED_IN = words_in("input inputs request vars")

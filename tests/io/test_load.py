@@ -207,3 +207,21 @@ def test_a_table_that_a_retriever_returns_is_its_rows() -> None:
     assert run.frame["item"].to_list() == ["a", "b"]
     with pytest.raises(RetrieverFailed, match="no result"):
         calipers.retrieve(lambda query, k: pl.DataFrame({"id": []}), ["q"])
+
+
+def test_arrays_and_tables_inside_of_records_and_mappings_are_lists():
+    import numpy as np
+    import polars as pl
+
+    from calipers import evaluate
+
+    lists: tuple[Any, ...] = (
+        np.array(["b", "a"]),
+        pl.Series(["b", "a"]),
+        pl.DataFrame({"id": ["b", "a"]}),
+    )
+    for results in lists:
+        record = {"query": "q", "retrieved": results, "ground_truth": pl.Series(["a"])}
+        assert evaluate([record], metrics="mrr")["mrr"].mean == 0.5
+        truth = {"q": np.array(["a"])}
+        assert evaluate(ground_truth=truth, run={"q": results}, metrics="mrr")["mrr"].mean == 0.5

@@ -160,8 +160,13 @@ def test_lists_beside_the_targets_are_merged_with_them(name, lines, tmp_path):
         assert targets(value) == {("q", "u"): 0, ("q", "z"): 1}, value
     graded = {"query": "q", name: ["u", "z"], "grades": [0, 1]}
     for value in (put(tmp_path, json.dumps([graded])), [graded], pl.DataFrame([graded])):
-        with pytest.raises(InvalidInput, match=re.escape('columns={"ignore": "grades"}')):
+        with pytest.raises(InvalidInput, match=re.escape("'grades'")):
             targets(value)
+    for value in (put(tmp_path, json.dumps([graded])), [graded]):
+        said = Columns.of({"grade": "grades"})
+        assert targets(value, columns=said) == {("q", "u"): 0, ("q", "z"): 1}, value
+    paired = [{"query": "q", name: [["u", 0], ["z", 1]]}]
+    assert targets(paired) == {("q", "u"): 0, ("q", "z"): 1}
 
 
 @pytest.mark.parametrize(

@@ -160,6 +160,11 @@ CASES: dict[str, tuple[dict[str, Any], Any, tuple[str, ...]]] = {
         {"quote": WANTED},
         ("no text in common", "quote(case=ignore)"),
     ),
+    "ids with blanks beside texts": (
+        {"id": "Hand%20book%201.pdf", "text": "Nothing of it."},
+        "Hand book 1.pdf",
+        ("no id in common", 'map_ids="percent"'),
+    ),
 }
 
 

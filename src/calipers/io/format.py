@@ -449,8 +449,8 @@ def _converted(values: Mapping[str, object], kind: Any) -> Any:
 
 
 def _plain(value: object) -> Any:
-    """An array of numpy or a Series of pandas or polars as plain values; others as they are."""
-    for name in ("tolist", "to_list"):
+    """An array or table of numpy, pandas or polars as plain values; others as they are."""
+    for name in ("tolist", "to_list", "to_dicts"):
         if hasattr(value, name):
             return getattr(value, name)()
     return value

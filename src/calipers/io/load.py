@@ -15,7 +15,7 @@ from calipers.io.build import MemoryBudget, with_ids
 from calipers.io.files.open import Source, is_standard_input
 from calipers.io.files.probe import Probe
 from calipers.io.format import WholeFormat, is_of_spark
-from calipers.io.records.json_files import refuse_columns
+from calipers.io.records.json_files import rows_of_columns
 from calipers.io.registry import formats, read_probe, read_source
 from calipers.io.tables.columns import Columns
 from calipers.io.tables.scan import from_other_library, in_memory
@@ -73,7 +73,8 @@ def scores_by_item(value: object) -> Dataset | None:
     found = scored_run(value, name)
     if found is None:
         return None
-    refuse_columns(value, name)
+    if rows_of_columns(value, name):
+        return None
     probe = Probe(Source(Path(name)), given=value)
     is_other = any(
         isinstance(one, WholeFormat) and one.detect(probe) for one in formats()

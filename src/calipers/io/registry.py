@@ -106,13 +106,22 @@ def read_probe(probe: Probe, role: Role) -> Dataset:
         from calipers.io.tables.propose import settled
 
         raise settled(unclear, probe, role, read_probe) from None
-    if found.unclear is None or probe.trial:
+    if probe.trial or (found.unclear is None and not _lacks_a_part(found, probe, role)):
         return found
     from calipers.io.tables.propose import proposed
 
+    asking = found.unclear or Unclear("")
     return replace(
-        found, proposal=proposed(found.unclear, probe, role, read_probe), unclear=None
+        found, proposal=proposed(asking, probe, role, read_probe), unclear=None
     )
+
+
+def _lacks_a_part(found: Dataset, probe: Probe, role: Role) -> bool:
+    """Whether records lack a part, which may stand in them under another name."""
+    if probe.look is None or probe.table is not None:
+        return False
+    has = {"ground_truth": found.ground_truth, "run": found.run}
+    return any(has[part] is None for part in (has if role == "both" else (role,)))
 
 
 def _read(probe: Probe, role: Role) -> Dataset:
@@ -122,6 +131,13 @@ def _read(probe: Probe, role: Role) -> Dataset:
 
         probe = unfolded(probe)
     file_format = recognise(probe, role)
+    if file_format.name == "mapping":
+        from calipers.io.formats.exports import with_nested_records
+
+        inner = with_nested_records(probe)
+        if inner is not probe:
+            probe = inner
+            file_format = recognise(probe, role)
     if (
         role != "ground_truth"
         and file_format.name in _BY_NAMES
@@ -167,6 +183,9 @@ def recognise(probe: Probe, role: Role) -> Format:
     # Importing all formats takes about 18 ms, which a small evaluation can save.
     if is_ours_alone(probe):
         return Ours()
+    named = probe.columns_said.named
+    if role == "both" and probe.look and {"retrieved", "ground_truth"} <= named.keys():
+        return Ours()  # the user says both parts, whatever tool has such fields
     if probe.look is None and not probe.columns_said.named:
         from calipers.io.formats.trec import plain_format
 

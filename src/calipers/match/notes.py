@@ -248,7 +248,28 @@ def _check_common_texts(ground_truth: GroundTruth, run: Run) -> None:
         raise without_ids(columns, quotes)
     if whole:
         raise _error("id", ours, quotes, likely_reason(list(ours), quotes))
-    raise _error("text", ours, quotes, _OTHER_TEXTS)
+    if (ids := _ids_of(run, columns)) and likely_maps(ids[:_SAMPLE], quotes[:_SAMPLE]):
+        # Taken as texts, and yet they are nearly the ids beside the texts.
+        raise _error("id", ids, quotes, likely_reason(ids, quotes))
+    reason = _OTHER_TEXTS
+    if _differ_in_case(ours, quotes):
+        reason += _IN_ANY_CASE
+    raise _error("text", ours, quotes, reason)
+
+
+def _ids_of(run: Run, columns: Collection[str]) -> list[str]:
+    """The ids of the first results; none where they have none."""
+    if "item" not in columns:
+        return []
+    frame = next(iter(run.scan()))
+    return frame["item"].drop_nulls().head(MOST).unique(maintain_order=True).to_list()
+
+
+def _differ_in_case(texts: Iterable[str], quotes: Iterable[str]) -> bool:
+    """Whether a quote stands in one of the first texts but for its case."""
+    some = [normalise(text, ignore_case=True) for text in islice(texts, _SAMPLE)]
+    wanted = [normalise(quote, ignore_case=True) for quote in islice(quotes, _SAMPLE)]
+    return any(quote in text for quote in wanted for text in some)
 
 
 def without_ids(
@@ -271,8 +292,9 @@ def without_ids(
 
 _OTHER_TEXTS = (
     "No part of a quote stands in a result, of whatever query: check that both sides come from the "
-    'same documents. --match "quote(case=ignore)" does not look at upper and lower case.'
+    "same documents."
 )
+_IN_ANY_CASE = ' --match "quote(case=ignore)" does not look at upper and lower case.'
 PART = 16
 """Characters that two texts do not have in common by chance."""
 
@@ -300,7 +322,7 @@ def _other_queries(ground_truth: GroundTruth, ours: list[str]) -> NoCommonIds:
             "The run names queries by their text and the ground truth by an id; use the ids in "
             "both."
         )
-    return _error("query id", ours, theirs, reason)
+    return _error("query id", ours, theirs, reason, of="query")
 
 
 def _check_common_names(
@@ -315,7 +337,7 @@ def _check_common_names(
         _collect(ours, frame[column])
     theirs = wanted.to_list()
     reason = likely_reason(list(ours), theirs, said)
-    raise _error(what, ours, theirs, reason)
+    raise _error(what, ours, theirs, reason, of=column)
 
 
 def _shares(frame: pl.DataFrame, column: str, wanted: pl.Series) -> bool:
@@ -323,12 +345,17 @@ def _shares(frame: pl.DataFrame, column: str, wanted: pl.Series) -> bool:
 
 
 def _error(
-    what: str, ours: Iterable[str], theirs: Iterable[str], reason: str
+    what: str,
+    ours: Iterable[str],
+    theirs: Iterable[str],
+    reason: str,
+    of: str = "item",
 ) -> NoCommonIds:
     return NoCommonIds(
         f"The run and the ground truth have no {what} in common: the run has "
         f"{_show(ours)}; the ground truth has {_show(theirs)}",
         reason,
+        of,
     )
 
 

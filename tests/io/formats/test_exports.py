@@ -303,3 +303,85 @@ def test_rows_with_an_id_that_two_questions_share() -> None:
     truth = {"Who?": ["a"], "Where?": ["a"]}
     with pytest.raises(InvalidInput, match='"item": "id", "distance": "distance"'):
         calipers.evaluate(ground_truth=truth, run=rows)
+
+
+WHO = "Who signs it?"
+HITS = [{"id": "b", "score": "2.5"}, {"id": "a", "score": "1.5"}]
+READ_AT_ONCE: dict[str, Any] = {
+    "columns": {"question": [WHO], "expected_ids": [["a"]], "retrieved_ids": [["b", "a"]]},
+    "by id": {
+        name: {"question": f"{WHO} {name}", "relevant": ["a"], "retrieved": ["b", "a"]}
+        for name in ("q1", "q2")
+    },
+    "edges": {"data": {"edges": [{"node": {"question": WHO, "gold_ids": ["a"], "results": HITS}}]}},
+    "pairs": [{"query": WHO, "retrieved": HITS, "ground_truth": [["a", 2], ["b", 0]]}],
+    "judged": [
+        {"question": WHO, "ctxs": [{**HITS[0], "has_answer": False}]}
+        | {"ctxs": [{**one, "has_answer": one["id"] == "a"} for one in HITS]}
+    ],
+    "neighbors": [
+        {
+            "query": WHO,
+            "expected_ids": ["a"],
+            "nearestNeighbors": [{"id": "0", "neighbors": HITS}],
+        }
+    ],
+}
+
+
+@pytest.mark.parametrize("name", READ_AT_ONCE)
+def test_records_in_another_shape_are_read_at_once(name, tmp_path):
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps(READ_AT_ONCE[name]))
+    for given in (path, READ_AT_ONCE[name]):
+        assert evaluate(given, metrics="mrr")["mrr"].mean == 0.5
+
+
+READ_WITH_A_LINE: dict[str, dict[str, Any]] = {
+    "truth": {"text": WHO, "truth": ["a"], "hits": ["b", "a"]},
+    "nested": {"item": {"question": WHO, "files": ["a"]}, "sample": {"hits": ["b", "a"]}},
+    "wrapped": {
+        "query": {"content": WHO},
+        "records": [{"segment": {"id": name}} for name in "ba"],
+        "expected_ids": ["a"],
+    },
+    "search": {"search": WHO, "hits": [{"document": one} for one in HITS], "gold": ["a"]},
+}
+
+
+@pytest.mark.parametrize("name", READ_WITH_A_LINE)
+@pytest.mark.parametrize("key", [None, "samples"])
+def test_records_of_unknown_names_are_read_with_the_first_line(name, key, tmp_path):
+    records = [READ_WITH_A_LINE[name], {**READ_WITH_A_LINE[name]}]
+    records[1] = json.loads(json.dumps(records[1]).replace(WHO, "Who pays for it now?"))
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps(records if key is None else {key: records}))
+    with pytest.raises(InvalidInput, match="columns=") as caught:
+        evaluate(path)
+    said = json.loads(str(caught.value).partition("columns=")[2].partition("}")[0] + "}")
+    assert evaluate(path, columns=said, metrics="mrr")["mrr"].mean == 0.5
+
+
+def test_traces_of_mlflow_and_a_span_called_retrieval_are_read():
+    named = {"query": WHO}
+    spans = [
+        {"attributes": {"mlflow.spanType": '"CHAIN"', "mlflow.spanInputs": json.dumps(named)}},
+        {
+            "attributes": {
+                "mlflow.spanType": '"RETRIEVER"',
+                "mlflow.spanInputs": json.dumps(named),
+                "mlflow.spanOutputs": json.dumps(HITS),
+            }
+        },
+    ]
+    span = {"traceId": "t", "type": "SPAN", "name": "retrieval", "startTime": None}
+    langfuse = {**span, "input": named, "output": {"documents": HITS}}
+    for log in ([{"info": {}, "data": {"spans": spans}}], [langfuse]):
+        found = evaluate(ground_truth={WHO: ["a"]}, run=log, metrics="mrr")
+        assert found["mrr"].mean == 0.5
+
+
+def test_three_columns_given_as_a_run_hold_scores(tmp_path):
+    path = tmp_path / "run.txt"
+    path.write_text("q1\tb\t2.5\nq1\ta\t1.5\n")
+    assert evaluate(ground_truth={"q1": ["a"]}, run=path, metrics="mrr")["mrr"].mean == 0.5

@@ -132,8 +132,9 @@ def test_the_id_of_a_result_is_proposed_by_what_it_has_in_common() -> None:
 
 def test_grades_beside_targets_are_not_read_where_the_user_says_so() -> None:
     record = {"query": "Who?", "retrieved": ["a"], "ground_truth": ["a", "b"], "grades": [1, 0]}
-    said = re.escape('Write each target with its grade, {"id": "a", "grade": 2}, or say columns=')
-    with pytest.raises(InvalidInput, match=said):
+    with pytest.raises(InvalidInput, match=r'columns={"grade": "grades"} .*\n.*"ignore": "grades"'):
         evaluate([record])
+    graded = evaluate([record], columns={"grade": "grades"}, metrics="recall@1")
+    assert graded["recall@1"].mean == 1.0
     ignored = evaluate([record], columns={"ignore": "grades"}, metrics="recall@1")
     assert ignored["recall@1"].mean == 0.5

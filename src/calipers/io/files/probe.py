@@ -32,6 +32,10 @@ MOST_KEYS = 100
 """Keys of one object that are searched for a list of records."""
 
 
+_ABOUT_TARGETS = ("grade", *PARALLEL, *NEGATIVES)
+"""Fields whose lists are about the targets."""
+
+
 @dataclass(frozen=True, eq=False)
 class Probe:
     """A probe of a file; each property is computed once, when needed."""
@@ -98,11 +102,12 @@ class Probe:
         seen = self._json_look
         if seen is None:
             return None
-        if seen.shape == "object":
-            json_files.refuse_columns(seen.first, self.name)
         said = self.columns_said
         if said.named or said.ignored or said.tags or said.perhaps:
-            return replace(seen, first=said.renamed(seen.first, self.name))
+            first = seen.first
+            if any("." in theirs for theirs in said.named.values()):
+                first = {key: json_files.opened(held) for key, held in first.items()}
+            return replace(seen, first=said.renamed(first, self.name))
         return seen
 
     @cached_property
@@ -185,7 +190,7 @@ class Probe:
         has_text = any(isinstance(one, str) for one in given.values())
         if look.shape == "object" and owner is None and not has_text:
             return None
-        if any(isinstance(given.get(name), list) for name in (*PARALLEL, *NEGATIVES)):
+        if any(isinstance(given.get(name), list) for name in _ABOUT_TARGETS):
             return None  # lists about the targets, which only records merge with them
         if look.shape == "lines":
             large = json_files.flat_lines(self.source, self.columns_said)

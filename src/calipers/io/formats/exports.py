@@ -25,7 +25,14 @@ from calipers.io.formats.ours import Ours
 from calipers.io.records.documents import Row, is_number, read_document
 from calipers.io.records.explode import SAME_QUERY
 from calipers.io.records.fields import names_of_parts
-from calipers.io.records.json_files import MOST_COLUMNS, RawRecords, first_object, opened
+from calipers.io.records.json_files import (
+    MOST_COLUMNS,
+    RawRecords,
+    first_object,
+    is_list_of_objects,
+    opened,
+    rows_of_columns,
+)
 from calipers.io.records.layout import (
     Layout,
     ids_in,
@@ -33,6 +40,7 @@ from calipers.io.records.layout import (
     nearest,
     part_at,
     question_in,
+    question_inside,
     question_or_id,
     shown,
     value_at,
@@ -138,7 +146,9 @@ def find_export(probe: Probe, role: Role, *, whole: bool = False) -> Export | No
     """
     said = {*probe.columns_said.named}
     for place in _places(probe):
-        if not _is_record(place.first) or question_or_id(place.first) is None:
+        if not _is_record(place.first):
+            continue
+        if question_or_id(place.first) is None and question_inside(place.first) is None:
             continue
         if {"item", "quote"} & place.first.keys():
             continue
@@ -174,7 +184,7 @@ def _places(probe: Probe) -> Iterator[_Place]:
     if look is None or len(look.first) > MOST_COLUMNS:
         return
     if look.shape != "object" or question_or_id(look.first) is not None:
-        yield _Place(_decoded(look.first), probe.records)
+        yield _Place(with_open_texts(_decoded(look.first)), probe.records)
     if look.shape != "object":
         return
     for owner in filter(None, probe.row_keys):
@@ -231,7 +241,10 @@ def _rows_of_table(table: InputTable) -> Iterator[_Place]:
 
 
 def _is_record(row: object) -> bool:
-    return isinstance(row, Mapping) and 1 < len(row) <= MOST_COLUMNS
+    """Whether a value is a record; one of a single field holds the record itself."""
+    if not isinstance(row, Mapping) or len(row) > MOST_COLUMNS:
+        return False
+    return len(row) > 1 or any(isinstance(held, Mapping) for held in row.values())
 
 
 def _says_all(first: Mapping[str, object], role: Role) -> bool:
@@ -308,14 +321,30 @@ def unfolded(probe: Probe) -> Probe:
     records = _neighbours(probe)
     look = probe.look
     if look is not None and look.shape == "object" and len(look.first) <= _MOST_ROWS:
-        records = records or _by_number(look.first) or _rated_hits(look.first)
+        records = records or _by_key(look.first) or _rated_hits(look.first)
         records = records or _by_query(look.first)
+        records = records or rows_of_columns(look.first, probe.name)
+        if not records and probe.columns_said.named:
+            records = _only_list(look.first)
         if {"columns", "data"} <= look.keys:
             names = opened(look.first["columns"])
             records = _in_columns(names, opened(look.first["data"]))
+    return _holding(probe, records)
+
+
+def _holding(probe: Probe, records: Sequence[object]) -> Probe:
+    """The file as a list of these records; unchanged without any."""
     if not records:
         return probe
     return Probe(probe.source, probe.columns_said, records, probe.room, trial=probe.trial)
+
+
+def with_nested_records(probe: Probe) -> Probe:
+    """An object as the one list of records with questions inside of it, if there is one."""
+    look = probe.look
+    if look is None or look.shape != "object":
+        return probe
+    return _holding(probe, _nested_records(look.first))
 
 
 def _neighbours(probe: Probe) -> list[object]:
@@ -387,15 +416,45 @@ def _is_bare_answer(value: object) -> bool:
     return isinstance(hits, Mapping) and isinstance(hits.get("hits"), list)
 
 
-def _by_number(value: Mapping[str, object]) -> list[object]:
-    """The records in an object with one under each number; none if it is no such object."""
+def _by_key(value: Mapping[str, object]) -> list[object]:
+    """The records in an object with one under each number or id; none if it is no such object."""
     # The first says it of nearly every mapping of query to items, which has as many as queries.
     if not value or not _asks(opened(next(iter(value.values())))):
         return []
-    if not all(str(key).isdigit() for key in value):
+    by_number = all(str(key).isdigit() for key in value)
+    if len(value) < _FEWEST_BY_QUERY and not by_number:
         return []
-    records = [opened(row) for row in value.values()]
-    return records if all(map(_asks, records)) else []
+    records = {key: opened(row) for key, row in value.items()}
+    if not all(map(_asks, records.values())):
+        return []
+    if by_number:
+        return [*records.values()]
+    return [{"id": key, **record} for key, record in records.items()]
+
+
+def _only_list(value: Mapping[str, object]) -> list[object]:
+    """The records under the only key that lists any, for columns that the user names."""
+    if len(value) > MOST_COLUMNS or question_in(_decoded(value)) is not None:
+        return []
+    lists = [held for held in value.values() if is_list_of_objects(held)]
+    return list(opened(lists[0])) if len(lists) == 1 else []
+
+
+def _nested_records(value: Mapping[str, object]) -> list[object]:
+    """The one list of records with questions inside of other objects; none if there is none."""
+    if len(value) > MOST_COLUMNS or question_in(_decoded(value)) is not None:
+        return []
+    if any(map(is_list_of_objects, value.values())):
+        return []
+    held = {key: opened(one) for key, one in value.items() if _begins_as_object(one)}
+    found = [
+        place
+        for key, inner in held.items()
+        if isinstance(inner, Mapping)
+        for place in _inside(inner, str(key), "")
+        if _asks(place.first)
+    ]
+    return list(found[0].records().items) if len(found) == 1 else []
 
 
 def _asks(row: object) -> bool:

@@ -112,6 +112,9 @@ def read_mapping(value: Mapping[Any, object], role: Role, name: str) -> Dataset:
 def _checked(value: Mapping[object, object], name: str) -> ByQuery:
     """The mapping, whose values are collections that are not too large; else refused."""
     odd = tuple(kind for kind in kinds_of(value) if not issubclass(kind, _COLLECTIONS))
+    if any(hasattr(kind, "tolist") or hasattr(kind, "to_list") for kind in odd):
+        plain = {query: _as_list(items) for query, items in value.items()}
+        return _checked(plain, name)
     for query, items in value.items() if odd else ():
         if isinstance(items, odd):
             raise InvalidInput(
@@ -126,6 +129,12 @@ def _checked(value: Mapping[object, object], name: str) -> ByQuery:
             f"{MOST_RESULTS:,} are allowed."
         )
     return by_query
+
+
+def _as_list(items: object) -> object:
+    """An array of numpy or a Series as a list; any other value unchanged."""
+    listed = getattr(items, "tolist", None) or getattr(items, "to_list", None)
+    return listed() if callable(listed) else items
 
 
 def _ground_truth(value: ByQuery, name: str) -> Dataset:

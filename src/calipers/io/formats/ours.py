@@ -40,6 +40,7 @@ from calipers.io.records.fields import (
 from calipers.io.records.json_files import opened
 from calipers.io.records.schema import (
     EXAMPLE,
+    Asked,
     At,
     JsonRecord,
     StrictRecord,
@@ -154,7 +155,13 @@ class Ours(EachRow):
             ),
             None,
         )
+        if owner is None:
+            owner = _asking(records)
         first = records[owner]
+        if owner is not None and not _has_question(first, probe):
+            from calipers.io.tables.candidates import nothing_fits
+
+            raise nothing_fits(probe.name, _sample(probe, owner), "query", role)
         names = names_of_parts(first, role)
         held = {*names, *first}
         has_truth = "ground_truth" in held or bool(judged_results(_renamed(first, names)))
@@ -239,6 +246,38 @@ class Ours(EachRow):
         return [path]
 
 
+def _asking(records: Mapping[str | None, Mapping[str, object]]) -> str | None:
+    """The key of the one list of records with a question; None where none is alone."""
+    from calipers.io.records.layout import question_in
+
+    if None in records and question_in(records[None]) is not None:
+        return None
+    asking = [key for key, first in records.items() if key and question_in(first)]
+    if not asking:
+        # Results have no list of results inside; records have.
+        asking = [key for key, first in records.items() if key and _lists_items(first)]
+    return asking[0] if len(asking) == 1 else None
+
+
+def _has_question(first: Mapping[str, object], probe: Probe) -> bool:
+    """Whether a record has a question or an id, or the user says which field it is."""
+    from calipers.io.records.layout import question_or_id
+
+    known = "text" in first or question_or_id(first) is not None
+    return known or "query" in probe.columns_said.named
+
+
+def _lists_items(record: Mapping[str, object]) -> bool:
+    """Whether a record has a text and a list of ids or documents, or a question inside."""
+    from calipers.io.records.layout import ids_in, question_inside
+
+    if question_inside(record) is not None:
+        return True
+    has_text = any(isinstance(value, str) for value in record.values())
+    lists = [value for value in record.values() if isinstance(value, list)]
+    return has_text and any(map(ids_in, lists))
+
+
 def _question_of(columns: Set[str]) -> dict[str, str]:
     """The column of the question where none is called as ours is, as ``Question``."""
     if columns & {"query", "question", "text", "id", "_id"}:
@@ -261,6 +300,16 @@ def _of_judged_results(dataset: Dataset, first: Mapping[str, object]) -> Dataset
     return replace(dataset, ground_truth=replace(truth, only_returned=True))
 
 
+_ASKED = frozenset(field.encode_name for field in msgspec.structs.fields(Asked))
+"""The names that the question and its id have in our records."""
+
+
+def _is_flat(probe: Probe) -> bool:
+    """Whether the first record has single values only."""
+    first = first_records(probe).get(None, {})
+    return not any(isinstance(value, list | Mapping) for value in first.values())
+
+
 class PlainRecords(Ours):
     """Records without results and ground truth, or in no known format."""
 
@@ -276,7 +325,7 @@ class PlainRecords(Ours):
         if look is None or look.shape != "object" or "query" in look.keys:
             return look is not None
         asked = isinstance(opened(look.first.get("question")), str)
-        return asked or holds_objects(probe)
+        return asked or holds_objects(probe) or _asking(first_records(probe)) is not None
 
     def read(self, probe: Probe, role: Role) -> Dataset:
         """Read the records; refused if none of their fields names the question."""
@@ -286,6 +335,11 @@ class PlainRecords(Ours):
             from calipers.io.tables.candidates import nothing_fits
 
             raise nothing_fits(probe.name, _sample(probe), "query", role)
+        if is_long(keys) and not keys & _ASKED and _is_flat(probe):
+            from calipers.io.tables.candidates import nothing_fits
+
+            # One result or target in each row, beside a question of another name.
+            raise nothing_fits(probe.name, _sample(probe), "item", role)
         return super().read(probe, role)
 
 

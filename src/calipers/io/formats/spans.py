@@ -5,6 +5,7 @@ Their attributes have the names of OpenInference, OpenTelemetry's own, or those 
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import SupportsInt
 
@@ -58,7 +59,7 @@ def _attributes(span: Mapping[str, object], at: At) -> dict[str, object]:
         for key, value in span.items()
         if value is not None and key.startswith(("attributes.", DOCUMENTS, "input."))
     }
-    about = ("retrieval", "input", "openinference", "gen_ai", "traceloop", "db")
+    about = ("retrieval", "input", "openinference", "gen_ai", "traceloop", "db", "mlflow")
     every = {**attributes, **columns}.items()
     return dict(
         _flat({key: value for key, value in every if str(key).split(".")[0] in about})
@@ -192,15 +193,23 @@ class OpenInference(TraceFormat):
     results_field = "retrieval.documents"
 
     def recognise(self, keys: frozenset[str]) -> bool:
-        """``attributes`` of a span, as one value or as columns."""
-        return "attributes" in keys or any(
-            key.startswith(("attributes.retrieval.", "retrieval.documents"))
-            for key in keys
+        """``attributes`` of a span, as one value or as columns; a trace of MLflow."""
+        return (
+            "attributes" in keys
+            or keys >= _OF_MLFLOW
+            or any(
+                key.startswith(("attributes.retrieval.", "retrieval.documents"))
+                for key in keys
+            )
         )
 
     def spans(self, rows: Rows, trace: object = None) -> Iterator[Span]:
         """Yield every span in the shape that all trace formats share, and those inside of it."""
         for at, span in rows:
+            if span.keys() >= _OF_MLFLOW:
+                for step in self.spans(_spans_of_mlflow(span, at)):
+                    yield replace(step, trace=at())
+                continue
             flat = _attributes(span, at)
             asked = self._asked(flat)
             call = self._call(span, flat, asked, at)
@@ -222,6 +231,8 @@ class OpenInference(TraceFormat):
     def _asked(self, flat: Mapping[str, object]) -> str | None:
         """The question in the attributes of a span."""
         value = one_of(flat, OWN_ASKED, ASKED)
+        if value is None and TYPE_OF_MLFLOW in flat:
+            return question_in(flat.get("mlflow.spanInputs"))
         asked = value if isinstance(value, str) and value.strip() else None
         asked = asked and (question_in(asked) or asked)
         asked = asked or question_in(flat.get("gen_ai.input.messages"))
@@ -235,6 +246,8 @@ class OpenInference(TraceFormat):
         at: At,
     ) -> RetrieverCall | None:
         """The retriever call that a span records; None for any other span."""
+        if TYPE_OF_MLFLOW in flat:
+            return _call_of_mlflow(span, flat, at)
         recorded = _recorded_results(span, at)
         if recorded is not None:
             latency = _latency(span, at)
@@ -267,6 +280,36 @@ class OpenInference(TraceFormat):
         return RetrieverCall(asked, results, _latency(span, at), _failure(span))
 
 
+_OF_MLFLOW = frozenset({"info", "data"})
+"""The fields of a trace of MLflow."""
+
+
+def _spans_of_mlflow(trace: Mapping[str, object], at: At) -> Rows:
+    """The spans of one trace of MLflow."""
+    data = opened(trace.get("data"))
+    listed = data.get("spans") if isinstance(data, Mapping) else None
+    return ((at, span) for span in listed or () if isinstance(span, dict))
+
+
+TYPE_OF_MLFLOW = "mlflow.spanType"
+"""The attribute in which MLflow keeps the kind of a span, as JSON in a text."""
+
+
+def _call_of_mlflow(
+    span: Mapping[str, object], flat: Mapping[str, object], at: At
+) -> RetrieverCall | None:
+    """The retriever call in a span of MLflow; None for any other span."""
+    if "RETRIEVER" not in str(flat[TYPE_OF_MLFLOW]):
+        return None
+    asked = question_in(flat.get("mlflow.spanInputs"))
+    if asked is None:
+        raise InvalidInput(
+            f"A span of a retriever has no question at {at()}: no text in 'mlflow.spanInputs'."
+        )
+    results = documents_in(flat.get("mlflow.spanOutputs"), at)
+    return RetrieverCall(asked, results, _latency(span, at), _failure(span))
+
+
 class Scope(msgspec.Struct):
     """The spans of one instrumentation scope."""
 
@@ -294,6 +337,10 @@ class Otlp(TraceFormat):
     known_by = ({"resourceSpans"}, {"resource_spans"})
     results_field = "retrieval.documents"
 
+    def recognise(self, keys: frozenset[str]) -> bool:
+        """The spans of resources; ``batches`` alone, as Grafana Tempo calls them."""
+        return keys == {"batches"} or super().recognise(keys)
+
     def spans(self, rows: Rows) -> Iterator[Span]:
         """Yield every span of all exports, each with its place."""
         yield from OpenInference().spans(
@@ -312,7 +359,11 @@ class Otlp(TraceFormat):
             raise InvalidInput(explain_mismatch(str(error), at(), self.example)) from None
 
 
-_SNAKE = {"resource_spans": "resourceSpans", "scope_spans": "scopeSpans"}
+_SNAKE = {
+    "resource_spans": "resourceSpans",
+    "scope_spans": "scopeSpans",
+    "batches": "resourceSpans",  # as Grafana Tempo answers
+}
 
 
 def _in_camel_case(value: object) -> object:

@@ -16,6 +16,7 @@ from calipers.io.files.probe import Probe
 from calipers.io.format import EachRow, PathPlace, RowFormat, Rows, WholeFormat
 from calipers.io.records.documents import is_id
 from calipers.io.records.fields import first_records
+from calipers.io.records.layout import with_open_texts
 from calipers.io.records.schema import At, Id, PlainRecord
 from calipers.io.tables.cells import decoded_text
 from calipers.io.tables.usual_names import is_long
@@ -186,7 +187,7 @@ class DeepEval(Tool):
 
     def yields(self, probe: Probe) -> bool:
         """Whether the input is an object, or an output is a list: items of a platform."""
-        for record in first_records(probe).values():
+        for record in map(with_open_texts, first_records(probe).values()):
             outputs = [record.get(name) for names in self.known_by for name in names]
             if "input" in record and not isinstance(record["input"], str):
                 return True

@@ -4,6 +4,7 @@ LangSmith runs and Langfuse observations, which differ only in their field names
 spans of OpenTelemetry are in ``spans``.
 """
 
+import re
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,12 +20,21 @@ from calipers.io.format import EachRow, RowFormat, Rows
 from calipers.io.records.documents import (
     BadDocument,
     IncompleteAnswer,
+    is_id,
     read_document,
     results_in,
 )
 from calipers.io.records.fields import resolve_record
 from calipers.io.records.schema import At, PlainRecord
-from calipers.names import EXPECTED, LISTS, QUESTION_IN_INPUT, WANTED_IDS, plain_name
+from calipers.io.tables.cells import looks_like_texts
+from calipers.names import (
+    EXPECTED,
+    LISTS,
+    NO_PART_WORDS,
+    QUESTION_IN_INPUT,
+    WANTED_IDS,
+    plain_name,
+)
 
 
 @dataclass(frozen=True)
@@ -57,6 +67,8 @@ class Span:
     question: str | None = None
     call: RetrieverCall | None = None
     """What a retriever returned; None for any other step."""
+    likely: RetrieverCall | None = None
+    """What a step returned that is called a retrieval and is of another kind."""
 
 
 def retrievals(spans: Iterable[Span]) -> Iterator[tuple[At, RetrieverCall]]:
@@ -66,6 +78,9 @@ def retrievals(spans: Iterable[Span]) -> Iterator[tuple[At, RetrieverCall]]:
         traces.setdefault(str(span.trace or f"span {number}"), []).append(span)
     for steps in traces.values():
         calls = [(span.at, span.call) for span in steps if span.call is not None]
+        likely = [(span.at, span.likely) for span in steps if span.likely is not None]
+        if not calls and len(likely) == 1:
+            calls = likely
         asking = [
             step for step in steps if step.call is None and step.question is not None
         ]
@@ -264,6 +279,10 @@ def milliseconds(begin: object, end: object) -> float | None:
     return (times[1] - times[0]).total_seconds() * 1000
 
 
+_RETRIEVES = re.compile(r"retriev|search", re.IGNORECASE)
+"""Names of steps that may be calls of a retriever."""
+
+
 class Platform(TraceFormat):
     """Spans as exported by a platform, declared by its field names."""
 
@@ -285,17 +304,31 @@ class Platform(TraceFormat):
             if str(row.get(self.kind)).lower() == "retriever":
                 call = self._call(row, asked, at)
                 asked = None
+            likely = None
+            if call is None and asked and _RETRIEVES.search(str(row.get("name"))):
+                likely = self._likely_call(row, asked, at)
             began = str(one_of(row, "start_time", "startTime") or "")
             own = one_of(row, "trace_id", "traceId") or trace
             if self.kind not in row:
                 # the trace itself, which is the outermost span
                 own = row.get("id")
                 began = ""
-            yield Span(own, began, at, asked, call)
+            yield Span(own, began, at, asked, call, likely)
             inside = opened(row.get(self.steps))
             listed = inside if isinstance(inside, list) else ()
             inner = ((at, step) for step in listed if isinstance(step, dict))
             yield from self.spans(inner, own)
+
+    def _likely_call(
+        self, row: Mapping[str, object], asked: str, at: At
+    ) -> RetrieverCall | None:
+        """The call in a step that is only called a retrieval; None if it lists no results."""
+        if not isinstance(opened(row.get(self.answered)), list | Mapping):
+            return None
+        try:
+            return self._call(row, asked, at)
+        except InvalidInput:
+            return None
 
     def _call(
         self, row: Mapping[str, object], asked: str | None, at: At
@@ -367,6 +400,13 @@ class ExportedExample(msgspec.Struct):
     outputs: object = None
 
 
+def _lists_ids(name: str, value: object) -> bool:
+    """Whether an output of an example lists ids of what should be found."""
+    if not isinstance(value, list) or not value or NO_PART_WORDS & {*name.split("_")}:
+        return False
+    return all(map(is_id, value)) and not looks_like_texts(value)
+
+
 class LangSmithExamples(EachRow):
     """LangSmith examples, one per row; identified by their questions, like the runs."""
 
@@ -402,4 +442,7 @@ class LangSmithExamples(EachRow):
         named = {plain_name(str(key)): value for key, value in fields.items()}
         known = (named[name] for name in (*EXPECTED, *WANTED_IDS) if name in named)
         truth = next(known, None)
+        if truth is None:
+            listed = [value for key, value in named.items() if _lists_ids(key, value)]
+            truth = listed[0] if len(listed) == 1 else None
         return resolve_record({"query": asked, "ground_truth": truth}, at)

@@ -490,6 +490,9 @@ MARCO_RUN = LineLayout(
 THREE_JUDGEMENTS = LineLayout(
     "judgement", "query item grade", ((0, "query"), (1, "item"), (2, "grade")), "grade", 3
 )
+THREE_SCORES = LineLayout(
+    "run", "query item score", ((0, "query"), (1, "item"), (2, "score")), "score", 3
+)
 CLEARLY_RANKED = 3
 """From so many results on, values that count up from 1 are ranks, not grades."""
 
@@ -559,8 +562,13 @@ class ThreeColumns(Format):
         return bool(grades) and not any(_counts_up(third) for third in grades.values())
 
     def read(self, probe: Probe, role: Role) -> Dataset:
-        """Read and check the judgements."""
-        del role
+        """Read and check the judgements; given as a run, fractions are scores."""
+        third = [value for some in _third_by_query(probe).values() for value in some]
+        if role == "run" and any(float(value) % 1 for value in third):
+            results = ResultRows(
+                lambda: scan(probe.source, THREE_SCORES), THREE_SCORES.names
+            )
+            return build("results in three columns", results=results)
         rows = _judgements(probe.source, THREE_JUDGEMENTS)
         return build("judgements in three columns", rows)
 

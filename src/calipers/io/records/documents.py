@@ -105,6 +105,11 @@ def results_in(answer: Any, most: int | None = None) -> Sequence[Any]:
             # Vespa's client gives no hits for an error, too, which its JSON tells.
             said = None if inner else getattr(answer, "json", None)
             return _in_mapping(said) if isinstance(said, Mapping) else inner
+    if hasattr(answer, "tolist"):
+        listed = answer.tolist()
+        # Numbers alone are the scores of a Series, whose index holds the ids.
+        if isinstance(listed, list) and not all(map(is_number, listed)):
+            return listed
     if callable(getattr(answer, "to_dict", None)) and isinstance(
         answer.to_dict(), Mapping
     ):
@@ -418,6 +423,7 @@ def checked(name: str, value: Any) -> Any:
             raise BadDocument(f"has the text {value!r:.60}; it must be a text")
         return value
     if name == "score":
+        value = number_in(value)
         if not is_number(value):
             raise BadDocument(f"has the score {value!r:.60}; it must be a number")
         number = float(value)
@@ -429,6 +435,18 @@ def checked(name: str, value: Any) -> Any:
     ):
         raise BadDocument(f"has {name} {value!r:.60}; it must be a whole number")
     return int(value)
+
+
+def number_in(value: object) -> object:
+    """The number in a text, as DPR writes scores; any other value unchanged.
+
+    >>> number_in("82.5"), number_in("high"), number_in(3)
+    (82.5, 'high', 3)
+    """
+    try:
+        return float(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
 
 
 def is_id(value: object) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import islice
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, NamedTuple, TypeGuard, get_type_hints
 
 import polars as pl
 
@@ -23,6 +23,7 @@ from calipers.io.records.documents import (
     is_document,
     is_id,
     is_number,
+    number_in,
     read_document,
     results_in,
 )
@@ -32,6 +33,7 @@ from calipers.io.records.schema import At, JsonResult, JsonTarget
 from calipers.io.tables.cells import Splitter, looks_like_texts
 from calipers.io.tables.columns import (
     IGNORE,
+    Pairs,
     may_be_the_grade,
     say,
     with_tags,
@@ -146,7 +148,8 @@ def names_of_parts(first: Mapping[str, object], role: Role) -> dict[str, str]:
         names["retrieved"] = called["retrieved"]
     # A run needs no ground truth; a file without results was given in the wrong place.
     is_run = role == "run" and ("retrieved" in first or bool(names))
-    if is_run or "ground_truth" in first or {"grade", "quote"} & called.keys():
+    in_rows = "grade" in called and not isinstance(first[called["grade"]], list)
+    if is_run or "ground_truth" in first or in_rows or "quote" in called:
         return names
     groups = numbered_groups(keys)
     meant = (one[0] for stem, one in groups.items() if possible_meaning(stem) == "item")
@@ -248,7 +251,7 @@ def resolve_record(record: Mapping[str, object], at: At) -> dict[str, object]:
 
 _JUDGE_RESULTS = frozenset(
     words_in(
-        "relevant is_relevant grade judgement judgment rating relevance_grade "
+        "relevant is_relevant grade judgement judgment rating relevance_grade has_answer "
         "relevance_label relevance_level"
     )
 )
@@ -293,26 +296,62 @@ def _add_negatives(record: dict[str, object], at: At) -> None:
         return
     lists = {key: values for key, values in record.items() if isinstance(values, list)}
     plain = {plain_name(str(key)): key for key in lists}
+    grades = lists.get("grade")
+    if grades is not None and isinstance(truth, list) and len(grades) == len(truth):
+        truth = record["ground_truth"] = list(map(_with_grade, truth, grades))
     for key in (plain[name] for name in PARALLEL if name in plain):
         if not any(isinstance(value, Mapping | list) for value in lists[key]):
+            by_place: tuple[Pairs, ...] = ()
+            if len(lists[key]) == len(truth) and all(map(grades_one, lists[key])):
+                by_place = ((("grade", key),),)
             raise Unclear(
                 f"the field {key!r} at {at()} seems to grade the targets",
+                *by_place,
                 ((IGNORE, key),),
                 otherwise='Write each target with its grade, {"id": "a", "grade": 2}',
             )
     listed = truth
+    if isinstance(truth, list) and any(name in plain for name in _FOUND_BY_SCORE):
+        # What a miner of negatives found has its scores, which are no grades.
+        record["ground_truth"] = listed = list(map(_without_scores, truth))
     if isinstance(truth, Mapping):
         listed = [{"id": item, "grade": grade} for item, grade in truth.items()]
     for key in (plain[name] for name in NEGATIVES if name in plain):
-        listed = [*listed, *map(_not_relevant, lists[key])]
+        plainly = bool(listed) and all(map(is_id, listed))
+        listed = [*listed, *(_not_relevant(one, plainly) for one in lists[key])]
         record["ground_truth"] = listed
 
 
-def _not_relevant(target: object) -> dict[str, object]:
-    """A target with the grade 0."""
+def grades_one(value: object) -> bool:
+    """Whether a value is a grade, as a number or in words."""
+    return value is not None and grade_of(value) is not None
+
+
+def _with_grade(target: object, grade: object) -> dict[str, object]:
+    """A target with the grade that stands at its place in another list."""
+    named = target if isinstance(target, Mapping) else {"id": target}
+    return {**named, "grade": grade}
+
+
+_FOUND_BY_SCORE = ("negative_ctxs", "hard_negative_ctxs")
+
+
+def _without_scores(target: object) -> object:
+    """A passage of DPR without the scores by which it was found."""
+    if not isinstance(target, Mapping):
+        return target
+    return {
+        key: value for key, value in target.items() if key not in ("score", "title_score")
+    }
+
+
+def _not_relevant(target: object, plainly: bool) -> dict[str, object]:
+    """A target with the grade 0; an id where the relevant ones are ``plainly`` ids."""
     if isinstance(target, Mapping):
-        return {**target, "grade": 0}
-    return {"quote" if looks_like_texts([target]) else "id": target, "grade": 0}
+        plain = _without_scores(target)
+        return {**plain, "grade": 0} if isinstance(plain, Mapping) else {"grade": 0}
+    is_text = not plainly and looks_like_texts([target])
+    return {"quote" if is_text else "id": target, "grade": 0}
 
 
 def _graded(grades: Mapping[str, object], at: At) -> dict[str, object]:
@@ -367,20 +406,30 @@ def _results(given: object, at: At) -> Any:
     made = list(listed)
     refuse_second_order(made, at)
     for i, one in enumerate(made):
-        if isinstance(one, Mapping) and not one.keys() <= _RESULT:
+        if isinstance(one, Mapping) and _is_plain(one):
+            if isinstance(one.get("score"), str):
+                made[i] = {**one, "score": number_in(one["score"])}
+        elif isinstance(one, Mapping):
             made[i] = _result(one, _inside(at, f"[{i}]"))
         elif isinstance(one, list | tuple) or not isinstance(one, _PLAIN):
             made[i] = _document(one, _inside(at, f"[{i}]"))
     return made
 
 
+def _is_plain(one: Mapping[str, object]) -> bool:
+    """Whether a result has our fields alone, each as we write it."""
+    return one.keys() <= _RESULT and not isinstance(one.get("document"), Mapping)
+
+
 def _result(one: Mapping[str, object], at: At) -> dict[str, object]:
     """A result with further fields; what has our own name is checked as it is written."""
     keys = _keys(JsonResult, tuple(one))
     own = {name: value for name in keys.ours if (value := one[name]) is not None}
+    if isinstance(own.get("score"), str):
+        own["score"] = number_in(own["score"])
     for name in keys.named["rank"] if "rank" not in own else ():
         own["rank"] = one[name]
-    if keys.simple:
+    if keys.simple and not isinstance(own.get("document"), Mapping):
         if own.keys() & {"id", "text", "document"}:
             return own
         raise _nameless(one, at)
@@ -405,13 +454,15 @@ def _document(one: object, at: At) -> dict[str, object]:
     }
 
 
-def _nameless(result: object, at: At) -> Unclear:
-    """The error for a result without an id, with the keys that may hold it."""
+def _nameless(result: object, at: At, what: str = "result") -> Unclear:
+    """The error for a result or target without an id, with the keys that may hold it."""
     values = result if isinstance(result, Mapping) else {}
-    named = [str(key) for key, value in values.items() if is_id(value)]
+    from calipers.io.records.parts import ids_inside
+
+    named = [path for path, _ in ids_inside(values)]
     likely = sorted(named, key=lambda key: possible_meaning(key) != "item")
     return Unclear(
-        f"a result has neither an id nor a text at {at()}",
+        f"a {what} has neither an id nor a text at {at()}",
         *((("item", key),) for key in likely),
         otherwise=f"Give it one, or name its id with {say(('item', 'NAME'))}",
     )
@@ -436,14 +487,36 @@ def _targets(listed: Sequence[object], at: At) -> list[object]:
             if not one.keys() <= _TARGET or isinstance(one.get("grade"), str | bool):
                 made[i] = _target(one, _inside(at, f"[{i}]"))
                 for key in _keys(JsonTarget, tuple(one)).unknown:
+                    if key == _OBJECT_ID:
+                        continue
                     unknown.setdefault(str(key), []).append(one[key])
         elif is_document(one):
             found = _document(one, _inside(at, f"[{i}]"))
             made[i] = {"id": found.get("id"), "quote": found.get("text")}
+        elif _is_graded_pair(one):
+            made[i] = {"id": one[0], "grade": one[1]}
     _refuse_misspelt("group", unknown, at)
     for key, values in unknown.items():
         _refuse_possible_grade(key, values, at)
     return made
+
+
+def may_hold_id(target: Mapping[str, object]) -> bool:
+    """Whether a field of an object may be its id."""
+    from calipers.io.records.parts import ids_inside
+
+    return next(ids_inside(target), None) is not None
+
+
+_OBJECT_ID = "$oid"
+"""The key of an id, as MongoDB exports it."""
+
+
+def _is_graded_pair(value: object) -> TypeGuard[Sequence[Any]]:
+    """Whether a target is an id and its grade in a list, as results are with their scores."""
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        return False
+    return isinstance(value[0], str) and is_number(value[1])
 
 
 def _target(target: Mapping[str, object], at: At) -> dict[str, object]:
@@ -463,6 +536,10 @@ def _target(target: Mapping[str, object], at: At) -> dict[str, object]:
         is_span = ours.get("start") is not None or ours.get("page") is not None
         if is_span or ours.get("quote") is None:
             _take(ours, "document" if is_span else "id", target, named["document"])
+        if isinstance(object_id := target.get(_OBJECT_ID), str):
+            ours["id"] = object_id
+        if not ours.keys() & {"id", "quote", "document", "page"} and may_hold_id(target):
+            raise _nameless(target, at, "target")
     return ours
 
 

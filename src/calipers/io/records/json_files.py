@@ -292,22 +292,40 @@ def explain_mismatch(message: str, place: str, example: str) -> str:
 MOST_COLUMNS = 200
 
 
-def refuse_columns(value: Mapping[Any, Any], name: str) -> None:
-    """Refuse a table in an object of columns, as pandas writes it: it is no mapping of queries."""
+def rows_of_columns(value: Mapping[Any, Any], name: str) -> list[object]:
+    """The records in an object of columns, ``{"question": […], "chunk_id": […]}``.
+
+    pandas and ``datasets`` write such objects. None where it is another object, such as
+    a mapping of queries; refused where the columns differ in length.
+    """
     keys = list(map(str, value)) if 1 < len(value) <= MOST_COLUMNS else []
-    if not keys or not is_long(keys) or keys != list(value):
-        return
-    columns = [opened(one) for one in value.values()]
-    if all(isinstance(column, Mapping) for column in columns):
-        columns = [list(column) for column in columns]
-        by_row = bool(columns[0]) and all(column == columns[0] for column in columns)
-    else:
-        by_row = all(isinstance(column, list | tuple) for column in columns)
-    if by_row:
+    if (
+        not keys
+        or keys != list(value)
+        or not is_long([*keys, *(["query"] if "queries" in keys else [])])
+    ):
+        return []
+    columns = {key: opened(one) for key, one in value.items()}
+    if isinstance(columns.get("queries"), list):
+        columns = {"query" if key == "queries" else key: columns[key] for key in columns}
+    columns = {key: column for key, column in columns.items() if column is not None}
+    if all(isinstance(column, Mapping) for column in columns.values()):
+        rows = [list(column) for column in columns.values()]
+        if not rows[0] or any(row != rows[0] for row in rows):
+            return []
+        columns = {key: list(column.values()) for key, column in columns.items()}
+    lists = all(isinstance(column, list | tuple) for column in columns.values())
+    if not lists or not is_long(columns):
+        return []
+    lengths = {key: len(column) for key, column in columns.items()}
+    if len({*lengths.values()}) > 1:
+        listed = ", ".join(f"{key} {length:,}" for key, length in lengths.items())
         raise InvalidInput(
-            f"{name} holds a table column by column; write it as a list of records "
-            "(orient='records' in pandas)."
+            f"{name} holds a table column by column, and its columns differ in length: "
+            f"{listed:.200}; give one value for each row."
         )
+    every = zip(*columns.values(), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in every]
 
 
 def frame_of_rows(rows: Sequence[Mapping[str, object]], name: str) -> pl.DataFrame:

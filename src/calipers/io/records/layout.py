@@ -65,15 +65,15 @@ def layout_of(records: Sequence[Record], said: Set[str] = frozenset()) -> Layout
 
     A part that the user ``said`` stands under our own name already.
     """
-    query = question_or_id(records[0])
+    query = question_or_id(records[0]) or question_inside(records[0])
     if query is None:
         return None
     returned: dict[str, int] = {}
     wanted: dict[str, int] = {}
-    for path, _ in _fields(records[0]):
-        side = "" if path == query else _side(path)
+    for path, _ in fields_in(records[0]):
+        side = "" if path == query else side_of(path)
         values = [part_at(record, path) for record in records] if side else []
-        if side == "wanted" and _are_targets(values) and not _are_answers(path, values):
+        if side == "wanted" and are_targets(values) and not _are_answers(path, values):
             wanted[path] = 0
         elif side == "returned" and _are_results(values):
             returned[path] = _turn(path)
@@ -136,8 +136,12 @@ def value_at(record: Record, path: str) -> object:
 def part_at(record: Record, path: str) -> object:
     """The results or targets at a path; a list of one list, as Chroma answers, is that list."""
     value = value_at(record, path)
-    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], list):
-        return value[0]
+    if isinstance(value, list) and len(value) == 1:
+        only = value[0]
+        if isinstance(only, list):
+            return only
+        if isinstance(only, Mapping) and isinstance(only.get("neighbors"), list):
+            return only["neighbors"]  # Vertex AI answers a list of queries
     if isinstance(value, Mapping) and {"relevance", "fields"} <= value.keys():
         return value.get(
             "children", []
@@ -145,7 +149,7 @@ def part_at(record: Record, path: str) -> object:
     return value
 
 
-def _fields(
+def fields_in(
     record: Record, before: str = "", depth: int = 1
 ) -> Iterator[tuple[str, object]]:
     """Every field of a record and of the objects in it, with its path."""
@@ -155,7 +159,7 @@ def _fields(
             continue
         yield path, value
         if isinstance(value, Mapping) and depth < _DEEPEST:
-            yield from _fields(value, f"{path}.", depth + 1)
+            yield from fields_in(value, f"{path}.", depth + 1)
 
 
 def _words(path: str) -> list[str]:
@@ -167,13 +171,13 @@ def _words(path: str) -> list[str]:
     return [word for step in path.split(".") for word in plain_name(step).split("_")]
 
 
-def _side(path: str) -> str:
+def side_of(path: str) -> str:
     """Whether a path names what should be found ("wanted") or what came back ("returned").
 
     The first step that says anything decides, and in a step what is expected wins:
     ``expected_retrieved_context``.
 
-    >>> _side("reference_outputs.doc_ids"), _side("outputs.doc_ids"), _side("author")
+    >>> side_of("reference_outputs.doc_ids"), side_of("outputs.doc_ids"), side_of("author")
     ('wanted', 'returned', '')
     """
     if NO_PART_WORDS & {*_words(path)}:
@@ -239,6 +243,24 @@ def question_or_id(record: Record) -> str | None:
     return next((key for key in ids if isinstance(opened(record[key]), str | int)), None)
 
 
+def question_inside(record: Record, depth: int = 1) -> str | None:
+    """The path of the question in an object of a record, such as ``node.question``.
+
+    >>> question_inside({"node": {"question": "Who?"}, "cursor": "c"})
+    'node.question'
+    """
+    for key, held in islice(record.items(), _MOST_FIELDS):
+        if not isinstance(held, Mapping):
+            continue
+        known = [name for name in held if plain_name(str(name)) in QUERY_TEXT]
+        texts = [name for name in known if isinstance(held[name], str)]
+        if texts:
+            return f"{key}.{texts[0]}"
+        if depth < _DEEPEST and (inner := question_inside(held, depth + 1)) is not None:
+            return f"{key}.{inner}"
+    return None
+
+
 def with_open_texts(record: Record) -> dict[str, object]:
     """The record with objects and lists that stand in it as JSON in a text."""
     return {
@@ -255,7 +277,7 @@ def _are_results(values: Sequence[object]) -> bool:
     return any(rows) and all(ids is not None for ids in rows)
 
 
-def _are_targets(values: Sequence[object]) -> bool:
+def are_targets(values: Sequence[object]) -> bool:
     """Whether every value is a list of ids, texts or documents, or has a grade for each id."""
     plain = [value for value in values if value is not None]
     graded = [value for value in plain if isinstance(value, Mapping)]

@@ -317,6 +317,10 @@ def _questions(free: list[Profile]) -> list[Profile]:
     )[:4]
 
 
+_NEGATIVE = frozenset({"neg", "negs", "negative", "negatives", "distractor"})
+"""Words in names of columns with what should not be found."""
+
+
 def _items(rest: list[Profile]) -> list[Profile]:
     """The columns that may be targets or single results, the likelier first."""
 
@@ -340,6 +344,7 @@ def _items(rest: list[Profile]) -> list[Profile]:
     may = [
         one for one in may if one.kind != "numbers" or not one.words & NO_GRADES - _IDS
     ]
+    may = [one for one in may if not one.words & _NEGATIVE]
     return sorted(may, key=unlikely)[:6]
 
 

@@ -233,7 +233,8 @@ class Columns:
                     made.pop(other, None)
                 made[ours] = [one for key in theirs for one in _as_list(row[key])]
         for ours, said in self.named.items():
-            if ours not in made and (value := at_path(row, said)) is not None:
+            value = at_path(row, said) if ours not in made or "." in said else None
+            if value is not None:
                 self.seen[name].append(said)
                 made[ours] = value
         for part in ("retrieved", "ground_truth"):

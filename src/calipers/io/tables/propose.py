@@ -6,7 +6,7 @@ never shown. A line comes with a look at what it would mean, so that a mapping t
 results and targets is seen.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
 import polars as pl
@@ -23,6 +23,8 @@ from calipers.errors import (
 from calipers.frozen import dataclass
 from calipers.io.build import with_ids
 from calipers.io.files.probe import Probe
+from calipers.io.records.json_files import is_list_of_objects
+from calipers.io.tables.cells import looks_like_texts
 from calipers.io.tables.columns import (
     GRADES,
     IGNORE,
@@ -195,7 +197,30 @@ def tried(unclear: Unclear, probe: Probe, role: Role, read: Read) -> list[Offer]
     head = probe.head()
     if head is None:
         return []
-    waiting: list[Pairs] = list(unclear.options)
+    offers = _readable(list(unclear.options), head, probe, role, read)
+    records = _records_in(head.given)
+    if offers or not records:
+        return offers
+    # Names say too little: any list in the records may be meant.
+    from calipers.io.records.parts import mappings_of_records
+
+    further = mappings_of_records(records, probe.columns_said, role)
+    return _readable(list(further), head, probe, role, read)
+
+
+def _records_in(value: object) -> Sequence[object]:
+    """The records of a value: a list of them, or the only one in an object."""
+    if isinstance(value, list | tuple):
+        return value
+    lists = list(value.values()) if isinstance(value, Mapping) else []
+    lists = [held for held in lists if is_list_of_objects(held)]
+    return lists[0] if len(lists) == 1 else ()
+
+
+def _readable(
+    waiting: list[Pairs], head: Probe, probe: Probe, role: Role, read: Read
+) -> list[Offer]:
+    """The mappings with which ``read`` reads the head of a file, the likelier first."""
     seen: set[frozenset[tuple[str, str]]] = set()
     offers: list[Offer] = []
     near: list[Offer] = []
@@ -218,6 +243,7 @@ def tried(unclear: Unclear, probe: Probe, role: Role, read: Read) -> list[Offer]
             common = _in_common(dataset, columns, role)
             if common.kind == "nothing":
                 waiting += _with_names_beside(pairs, probe, columns)
+                waiting += _with_other_ids(pairs, head)
             elif common.kind == "nearly":
                 near.append(Offer(pairs, dataset, common.map_ids))
             elif common.kind == "unread":
@@ -333,13 +359,27 @@ def _with_names_beside(pairs: Pairs, probe: Probe, columns: Columns) -> list[Pai
     ]
     extended: list[Pairs] = []
     for name in dict.fromkeys(beside):
-        if "," not in name and renaming([name]).get(name) in (None, "document"):
+        is_question = name.endswith("?") or looks_like_texts([name])  # of a mapping
+        if is_question or "," in name:
+            continue
+        if renaming([name]).get(name) in (None, "document"):
             both = (
                 (ours, f"{theirs},{name}" if ours == "item" else theirs)
                 for ours, theirs in pairs
             )
             extended.append(tuple(both))
     return extended
+
+
+def _with_other_ids(pairs: Pairs, head: Probe) -> list[Pairs]:
+    """The pairs with each field that may hold the ids of results in records."""
+    records = _records_in(head.given)
+    if "item" in dict(pairs) or not records:
+        return []
+    from calipers.io.records.parts import paths_of_ids
+
+    paths = paths_of_ids(records[:_LOOKED_AT])
+    return [(*pairs, ("item", path)) for path in paths]
 
 
 def _meet(truth: GroundTruth, results: pl.DataFrame, map_ids: str | None) -> _Common:
@@ -356,7 +396,9 @@ def _meet(truth: GroundTruth, results: pl.DataFrame, map_ids: str | None) -> _Co
         has_texts = "text" in results.columns or "quote" not in truth.kinds
         return _SOMETHING if has_texts else _NOTHING
     if "item" not in results.columns:
-        return _NOTHING
+        # Targets in words are looked for in the texts.
+        in_words = "text" in results.columns and looks_like_texts(targets)
+        return _SOMETHING if in_words else _NOTHING
     items = results["item"].drop_nulls().head(_LOOKED_BESIDE).unique()
     how = parse_id_map(map_ids) if map_ids else IdMap()
     if spelled(targets, how).is_in(spelled(items, how).implode()).any():
