@@ -156,7 +156,7 @@ def load(
         return found if sealed else not_sealed(found, role, value)
     except InvalidInput as error:
         # Of two files each may lack what is said for the other.
-        vain = "" if said.beside else said.said_in_vain()
+        vain = said.other_sheets() if said.beside else said.said_in_vain()
         if not vain:
             raise
         if isinstance(error, Settled):

@@ -306,7 +306,9 @@ def _check_grades_are_numbers(
     row = int((made == unknown[0]).arg_true()[0])
     grades = grades_of_words(column.drop_nulls().unique(maintain_order=True).head(20))
     lines: list[Pairs] = [] if grades is None else [((GRADES, grades),)]
-    if called != "grade" and (lines or plain_name(called) not in USUAL["grade"]):
+    # The same word everywhere judges nothing, whatever its column is called.
+    may_be_tag = len(words) == 1 or plain_name(called) not in USUAL["grade"]
+    if called != "grade" and (lines or may_be_tag):
         lines.append(((IGNORE, called),))
     listed = ", ".join(map(repr, unknown[:4]))
     option = "--grades" if is_command_line() else 'columns={"grades": …}'

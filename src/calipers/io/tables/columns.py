@@ -342,7 +342,7 @@ class Columns:
                 f"{did_you_mean(theirs, self._every())}"
                 for ours, theirs in self._absent()
             )
-            + self._other_sheets()
+            + self.other_sheets()
         )
 
     def no_such_sheet(self) -> InvalidInput:
@@ -356,7 +356,7 @@ class Columns:
             f"{did_you_mean(str(self.sheet), known)}"
         )
 
-    def _other_sheets(self) -> str:
+    def other_sheets(self) -> str:
         """A hint at other sheets, where the one that was read is not the table."""
         if self.sheet is not None:
             return ""
