@@ -110,6 +110,13 @@ def test_a_uuid_is_the_same_without_its_hyphens() -> None:
         assert set(spelled(pl.Series(how), signs)) == {uuid.replace("-", "")}
 
 
+def test_a_uuid_with_zeros_nearly_meets_itself_without_hyphens() -> None:
+    uuid = "a0c1e2f3-0455-6077-8899-0abbccddeeff"
+    query = np.zeros(1, np.int64)
+    sides = (Ids(query, pl.Series([name])) for name in (uuid, uuid.replace("-", "")))
+    assert [near.option for near in near_ids(*sides)] == ["signs"]
+
+
 def test_numbers_of_chunks_are_no_suffix() -> None:
     query = np.zeros(3, np.int64)
     for ends in (["_1", "_2", "_3"], ["-part1", "-part2", "-part3"], ["#a", "#b", "?a"]):

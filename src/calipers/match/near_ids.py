@@ -274,7 +274,9 @@ class NearPairs:
         met: list[NearIds] = []
         for maps in (SPELLINGS, PARTS):
             # The last map takes off all that the others do: what it does not meet, none meets.
-            some = self.only(self._become_equal(maps[-1]))
+            # Only of a UUID it takes zeros off before the hyphens, and then knows it no more.
+            signs = self._become_equal(IdMap((), ("case", "signs")))
+            some = self.only(self._become_equal(maps[-1]) | signs)
             met += [some.meeting(how) for how in maps] if some.target.size else []
         met += [self.meeting(how) for how in (*self._prefixes(), *self._suffixes())]
         # A prefix says more than "the folders"; the sort keeps the order of equals.
