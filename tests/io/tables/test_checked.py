@@ -106,6 +106,16 @@ def test_a_last_row_that_sums_up_is_named_whatever_else_is_unclear(cells, last, 
         calipers.evaluate(path)
 
 
+def test_a_count_below_numeric_ids_sums_up_and_another_number_is_an_id(tmp_path):
+    path = tmp_path / "sheet.csv"
+    run = {"q": ["7"], "p": ["8"], "Total": ["9"]}
+    path.write_text("question,chunk_id\nq,7\np,8\nTotal,2\n")
+    with pytest.raises(InvalidInput, match=r"Take out the last row of .*sums up"):
+        calipers.evaluate(ground_truth=path, run=run)
+    path.write_text("question,chunk_id\nq,7\np,8\nTotal,9\n")
+    assert calipers.evaluate(ground_truth=path, run=run, metrics="mrr")["mrr"].n == 3
+
+
 def test_a_question_that_is_called_like_a_total_is_kept(tmp_path):
     path = tmp_path / "sheet.csv"
     path.write_text("question,expected_ids,retrieved\nq,1,1\nmean,2,2\n")
