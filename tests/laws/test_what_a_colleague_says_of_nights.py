@@ -43,12 +43,12 @@ SITUATIONS = {
     "50 queries, 5 lost for 8 nights": (
         lost(same(16, 50), 5, 8),
         1,
-        "✗ nightly got worse: recall@5 is 0.900, it was 1.000 since",
+        "✗ nightly got worse: recall@5 is 0.900, it was 1.000 until",
     ),
     "one query lost a night for 15 nights": (
         np.vstack([same(7), *(lost(same(1), night) for night in range(1, 16))]),
         1,
-        "✗ nightly got worse: recall@5 is 0.925, it was 1.000 since",
+        "✗ nightly got worse: recall@5 is 0.925, it was 1.000 until",
     ),
     "7 identical nights, then 5 of 200 lost": (
         lost(same(8), 5),
@@ -70,7 +70,7 @@ SITUATIONS = {
     "a bad night that is over": (
         np.vstack([lost(same(8), 60), same(1)]),
         0,
-        "✓ nightly is no worse: recall@5 is 1.000, unchanged since",
+        "✓ nightly is no worse: recall@5 is 1.000, as on",
     ),
     "one evaluation": (same(1), 0, "~ nightly has one evaluation, and nothing to compare"),
 }

@@ -113,10 +113,7 @@ def _read_apart(apart: TakenApart, role: Role) -> Dataset:
 
 
 def read_long(table: InputTable, role: Role, *, noted: bool = True) -> Dataset:
-    """Read a ground truth, a run or both from a table, by its columns.
-
-    ``noted``, a note says which columns were read.
-    """
+    """Read a ground truth, a run or both; ``noted`` adds which columns were read."""
     with explained(table.name, table.fault):
         found = table.names()
         table, names = resolve_fields(table, role)
