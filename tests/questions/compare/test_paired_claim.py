@@ -4,7 +4,8 @@ import pytest
 
 from calipers import compare
 from calipers.model.fact import Fact
-from calipers.questions.compare.paired_claim import counts_of, outweighed
+from calipers.questions.compare.paired_claim import claim_of, counts_of, outweighed
+from calipers.statistics.paired_rows import paired_rows
 from tests.systems import NEW, OLD, records
 
 
@@ -37,3 +38,20 @@ def test_a_difference_names_both_systems():
     difference = comparison.difference("new", "mrr")
     assert (difference.baseline, difference.system) == ("old", "new")
     assert difference.now - difference.before == pytest.approx(difference.difference)
+
+
+@pytest.mark.parametrize(
+    ("lost", "end"), [(6, "too little for an alarm"), (4, "this may be chance")]
+)
+def test_what_is_significant_and_rings_no_alarm_is_not_called_chance(lost, end):
+    facts = compare({"old": records(OLD), "new": records(NEW)}, metrics="mrr").facts_of("mrr")
+    [row] = paired_rows([[-1.0] * lost + [0.0] * 6])
+    claim = claim_of(
+        row,
+        facts,
+        1.0,
+        0.5,
+        over=("nightly", "since 3 November"),
+        standing="no clear difference",
+    )
+    assert claim.fact == f"nightly fell: mrr is 0.500, it was 1.000 since 3 November; {end}."

@@ -118,13 +118,15 @@ def _over_time(
 ) -> Sentence:
     """How a name that is measured again and again changed since the reference."""
     if standing == "no clear difference" and is_large(fact, facts):
+        # An alarm asks for more than one test does: a budget of one a year.
+        end = "too little for an alarm" if fact.sure else "this may be chance"
         return sentence(
-            "{name.text} {how}: {it.metric} is {it.value}, it was {it.before} {when.text}; "
-            "this may be chance.",
+            "{name.text} {how}: {it.metric} is {it.value}, it was {it.before} {when.text}; {end}.",
             name=named(over[0]),
             how="fell" if (fact.difference or 0.0) < 0 else "rose",
             it=fact,
             when=named(over[1]),
+            end=end,
         )
     gained = fact.direction == "better" and fact.sure
     said = {
