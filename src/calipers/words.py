@@ -81,6 +81,25 @@ def counts_in_words(better: int, worse: int, n: int) -> str:
     return f"{many:,} of {of} {way}, {f'{few:,}' if few else 'none'} {other}"
 
 
+_PACKED = re.compile(r"\.(gz|zst|bz2|xz|zip)$", re.IGNORECASE)
+_ENDING = re.compile(r"(?<=.)\.[A-Za-z]\w*(:.*)?$")
+"""An ending of a file begins with a letter: what follows the dot of "v1.2" is a version."""
+
+
+def name_without_ending(name: str) -> str:
+    """The name of a file or of a Python object in one, without what says its format.
+
+    >>> for name in ("bm25.jsonl.gz", "voyage-3.5", "run.2026.trec", "search.py:find", ".x"):
+    ...     print(name_without_ending(name))
+    bm25
+    voyage-3.5
+    run.2026
+    search
+    .x
+    """
+    return _ENDING.sub("", _PACKED.sub("", name))
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A short question naming the nearest known word, or nothing.
 

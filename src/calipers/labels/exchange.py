@@ -35,6 +35,7 @@ from calipers.model.result import Plain, ShowsItself, from_moment, moment
 from calipers.present.escape import printable
 from calipers.store.label_pools import append_on, check_entry, check_judge
 from calipers.store.pool import LabelState, LogEntry, NewEntry, PoolItem, PoolSettings
+from calipers.words import name_without_ending
 
 if TYPE_CHECKING:
     from calipers.labels.settings import LabelsExportSettings
@@ -393,7 +394,7 @@ def _read_files(
 
     Such judges, which may be human or not, are returned too.
     """
-    stems = [Path(path).name.split(".")[0] or str(path) for path in paths]
+    stems = [name_without_ending(Path(path).name) for path in paths]
     names = stems if len(set(stems)) == len(stems) else list(map(str, paths))
     items: dict[Pair, PoolItem] = {}
     seen: dict[tuple[Pair, str, Any], tuple[Label, str]] = {}

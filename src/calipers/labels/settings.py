@@ -19,6 +19,7 @@ from calipers.live.keywords import ColumnNames
 from calipers.model.labels import QueueOrder, TargetsAs
 from calipers.operation import PYTHON, STATISTICS, Setting, Settings, operation
 from calipers.questions.reading import Confidence, Files, Store, Truth
+from calipers.words import name_without_ending
 
 if TYPE_CHECKING:
     from calipers.labels.changed import Switch
@@ -173,7 +174,7 @@ def labels_traces(
 
     # Each is opened once: a pipe has nothing to say the second time.
     opened = [
-        (Path(path).name.split(".")[0], Probe(Source(Path(path))))
+        (name_without_ending(Path(path).name), Probe(Source(Path(path))))
         for path in _list_paths(files)
     ]
     calls = ((name, call) for name, file in opened for call in read_traces(file))

@@ -29,6 +29,7 @@ from calipers.questions.reading import (
     Reading,
     Where,
 )
+from calipers.words import name_without_ending
 
 if TYPE_CHECKING:
     from calipers.questions.baseline import Baseline
@@ -115,7 +116,7 @@ def name_of(value: object) -> str:
         named: str | os.PathLike[str] | None = value
     else:
         named = getattr(value, "name", None) or getattr(value, "__name__", None)
-    return (Path(named).name.split(".")[0] if named else "") or "the retriever"
+    return (name_without_ending(Path(named).name) if named else "") or "the retriever"
 
 
 def measured_before(value: object, store: Where = None) -> "Baseline | None":
@@ -234,6 +235,8 @@ def name_systems(systems: Mapping[str, object] | Sequence[object]) -> dict[str, 
     {'bm25': 'runs/bm25.jsonl', 'dense': 'runs/dense.jsonl.gz'}
     >>> list(name_systems(["runs/test.1", "runs/test.2"]))
     ['test.1', 'test.2']
+    >>> list(name_systems(["voyage-3.5.jsonl", "voyage-3.jsonl"]))
+    ['voyage-3.5', 'voyage-3']
     >>> list(name_systems(["old/run.txt", "new/run.txt"]))
     ['old/run.txt', 'new/run.txt']
     """
@@ -258,7 +261,7 @@ def name_systems(systems: Mapping[str, object] | Sequence[object]) -> dict[str, 
                 f"The file {path} is given twice; compare two different ones."
             )
     names = [path if is_reference(path) else Path(path).name for path in paths]
-    stems = [name if is_reference(name) else name.split(".")[0] or name for name in names]
+    stems = [name if is_reference(name) else name_without_ending(name) for name in names]
     shortest = next(
         level for level in (stems, names, paths) if len(set(level)) == len(paths)
     )
