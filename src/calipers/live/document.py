@@ -82,6 +82,8 @@ def _notes(report: RetrievalReport) -> Iterator[Note]:
     for n, kind, what in remarks:
         if n:
             yield Note(kind, f"{plural(n, 'answer')} {what}")
+    if report.remark:
+        yield Note("input", report.remark)
     if report.earlier:
         yield Note("input", printable(report.earlier, 400))
 

@@ -19,7 +19,6 @@ from calipers.errors import RetrieverFailed, check_number
 from calipers.live.adapters.base import Question, Retriever, Session
 from calipers.live.answers import read_answer
 from calipers.live.failures import (
-    AnswersInDoubt,
     AskFailed,
     ProtocolBroken,
     bad_answer,
@@ -209,11 +208,10 @@ class Driver:
         """Raise what ended a worker, if something did."""
         if isinstance(self._crash, ProtocolBroken):
             reason = self.retriever.secrets.redact(self._crash.sentence)
-            stopped = (
+            raise RetrieverFailed(
                 f"{self.retriever.name} stopped after {plural(self.asked, 'answer')}. "
                 f"{reason}"
             )
-            raise (AnswersInDoubt if self._crash.doubt else RetrieverFailed)(stopped)
         if self._crash is not None:
             raise self._crash
 

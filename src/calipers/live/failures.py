@@ -2,7 +2,7 @@
 
 import msgspec
 
-from calipers.errors import CalipersError, RetrieverFailed, said_by
+from calipers.errors import CalipersError, said_by
 
 WORTH_RETRYING = (429, 500, 502, 503, 504)
 LARGEST_ANSWER = 64 << 20
@@ -36,15 +36,6 @@ class AskFailed(Exception):
 
 class ProtocolBroken(AskFailed):
     """The lines of a command no longer belong to its questions; the run stops."""
-
-    def __init__(self, sentence: str, *, doubt: bool) -> None:
-        super().__init__("protocol", sentence)
-        self.doubt = doubt
-        """Whether earlier answers may belong to other questions, too."""
-
-
-class AnswersInDoubt(RetrieverFailed):
-    """A retriever gave answers that may belong to other questions: none of them is kept."""
 
 
 def bad_answer(sentence: str) -> AskFailed:

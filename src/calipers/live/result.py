@@ -17,7 +17,7 @@ class RetrievalReport(Plain):
 
     dict_keys: ClassVar[str] = (
         "retriever k questions answered failed errors first_error asked cached seconds "
-        "per_second latency_ms short empty unsorted output earlier"
+        "per_second latency_ms short empty unsorted output earlier remark"
     )
 
     retriever: str
@@ -41,6 +41,8 @@ class RetrievalReport(Plain):
     output: str | None = None
     earlier: str | None = None
     """What happened to an earlier run in the same file, if worth mentioning."""
+    remark: str | None = None
+    """What else should be known, such as answers without the ids of their questions."""
 
     @property
     def failed(self) -> int:

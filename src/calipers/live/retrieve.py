@@ -15,7 +15,6 @@ from calipers.io.tables.columns import Columns
 from calipers.live.adapters.base import Question, Retriever
 from calipers.live.adapters.recognise import as_retriever
 from calipers.live.driver import TIMEOUT_SECONDS, Driver, Limits, Pace
-from calipers.live.failures import AnswersInDoubt
 from calipers.live.keywords import MOST_RESULTS, RetrieverOptions, Watch
 from calipers.live.questions import read_questions
 from calipers.live.result import LiveRun, RetrievalReport, UnderstoodAnswer
@@ -138,6 +137,7 @@ def retrieve_to_report(
             seconds=driver.seconds,
             output=None if writer is None else str(writer.path),
             earlier=None if writer is None else writer.earlier,
+            remark=retriever.remark(),
         )
         if writer is not None:
             writer.finish(report.to_dict())
@@ -163,13 +163,6 @@ def _run_to_end(
     """Ask everything that is left; a failure says what is kept, and how to go on."""
     try:
         driver.run(progress)
-    except AnswersInDoubt as failed:
-        if writer is not None:
-            writer.discard()
-        raise RetrieverFailed(
-            f"{failed} Its answers came without ids and may belong to other questions, "
-            "so none is kept."
-        ) from None
     except RetrieverFailed as failed:
         raise RetrieverFailed(_what_now(str(failed), counts, questions, writer)) from None
 

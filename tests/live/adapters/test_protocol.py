@@ -221,31 +221,35 @@ def test_the_sentence_names_the_line_and_says_what_to_do(tmp_path: Path) -> None
 
 
 BEHIND = """
-import json, sys, time
+import json, subprocess, sys, time
 if @EXTRA:
     print("[]", flush=True)
 for line in sys.stdin:
     query = json.loads(line)["query"]
-    time.sleep(@LAST if query == "2" else 0.1)
+    time.sleep(@LASTS)
     print(json.dumps([query]), flush=True)
-time.sleep(@LINGERS)
+if @HOLDS:
+    subprocess.Popen(["sleep", "3"])
+else:
+    time.sleep(@LINGERS)
 """
 
 
 @pytest.mark.parametrize(
-    ("extra", "last", "lingers", "sentence"),
+    ("extra", "lasts", "lingers", "holds", "sentence"),
     [
-        (True, 0.5, 0, r"It printed a line after its last answer: '\[\"2\"\]'"),
-        (True, 60, 0, "went on running for 1 s after its input had ended"),
-        (False, 0.1, 60, "went on running for 1 s after its input had ended"),
+        (True, 0.5, 0, False, r"It printed a line after its last answer: '\[\"0\"\]'"),
+        (True, 60, 0, False, r"it went on running for \S+ s after its input had ended"),
+        (False, 0.1, 60, False, r"it went on running for \S+ s after its input had ended"),
+        (False, 0, 0, True, "another process holds its standard output open"),
     ],
-    ids=["slow", "hangs", "lingers"],
+    ids=["slow", "hangs", "lingers", "leaves another"],
 )
 def test_without_ids_a_last_line_is_waited_for_as_long_as_an_answer_may_take(
-    extra: bool, last: float, lingers: float, sentence: str, tmp_path: Path
+    extra: bool, lasts: float, lingers: float, holds: bool, sentence: str, tmp_path: Path
 ) -> None:
     """One line behind, and slower than a process may usually be in ending."""
-    holes = {"@EXTRA": extra, "@LAST": last, "@LINGERS": lingers}
+    holes = {"@EXTRA": extra, "@LASTS": lasts, "@LINGERS": lingers, "@HOLDS": holds}
     source = BEHIND
     for hole, value in holes.items():
         source = source.replace(hole, str(value))
@@ -253,13 +257,54 @@ def test_without_ids_a_last_line_is_waited_for_as_long_as_an_answer_may_take(
     program.write_text(source)
     output = tmp_path / "run.jsonl"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("calipers.live.adapters.command.PATIENCE_SECONDS", 0.1)
-        with pytest.raises(RetrieverFailed, match=sentence) as stopped:
+        patch.setattr("calipers.live.adapters.command.PATIENCE_SECONDS", 0.2)
+        with pytest.raises(RetrieverFailed, match=sentence):
             calipers.retrieve(
                 f"cmd:{sys.executable} {program}", QUESTIONS[:3], k=1, timeout=1, output=output
             )
-    assert "may belong to other questions" in str(stopped.value)
     assert not output.exists()
+
+
+BALANCED = {
+    "an extra line and a missing one": (
+        'print("[]", flush=True)',
+        "if query != '5':\n        print(json.dumps([query]), flush=True)",
+    ),
+    "an answer twice, then it exits with 0": (
+        "",
+        "print(json.dumps([query]), flush=True)\n"
+        "    if query == '1':\n"
+        "        time.sleep(0.2)\n        print(json.dumps([query]), flush=True)\n"
+        "    if query == '6':\n        sys.exit(0)",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", BALANCED)
+def test_without_ids_a_balanced_fault_moves_no_answer(fault: str, tmp_path: Path) -> None:
+    """As many lines as questions, and exit code 0: only one process for each question shows it."""
+    first, rest = BALANCED[fault]
+    program = tmp_path / "search.py"
+    program.write_text(
+        f"import json, sys, time\n{first}\nfor line in sys.stdin:\n"
+        f"    query = json.loads(line)['query']\n    {rest}\n"
+    )
+    output = tmp_path / "run.jsonl"
+    with pytest.raises(RetrieverFailed, match="It printed a line after its last answer"):
+        calipers.retrieve(f"cmd:{sys.executable} {program}", QUESTIONS, k=1, output=output)
+    kept = [json.loads(line) for line in output.read_text().splitlines()] if output.exists() else []
+    assert all(one["retrieved"] == [{"id": one["query"]}] for one in kept)
+
+
+@pytest.mark.parametrize("echo", [True, False], ids=["with id", "without id"])
+def test_one_process_answers_all_with_ids_and_one_each_without(echo: bool, tmp_path: Path) -> None:
+    target = written(tmp_path, "sh", echo=echo)
+    program = tmp_path / "search.sh"
+    program.write_text(f"echo >> {shlex.quote(str(tmp_path / 'starts'))}\n{program.read_text()}")
+    run = calipers.retrieve(target, QUESTIONS, k=1)
+    assert run.frame["item"].to_list() == QUESTIONS
+    assert len((tmp_path / "starts").read_text()) == (1 if echo else len(QUESTIONS))
+    assert ("the command is started" in f"{run}") != echo
 
 
 STOPPED = {
@@ -276,7 +321,12 @@ STOPPED = {
     "it dies at its last question": (
         "print([])",
         '[query] if query != "7" else sys.exit(1)',
-        "ended with code 1: a line may be missing",
+        "It printed a line after its last answer",
+    ),
+    "it dies at its end": (
+        "import atexit, os; atexit.register(os._exit, 1)",
+        "[query]",
+        "it ended with code 1: a line may be missing",
     ),
 }
 

@@ -5,12 +5,13 @@ Each worker starts the command once and keeps it running. It reads ``{"id": "q1"
 "retrieved": ["c2", "c1"]}`` to standard output, and waits for the next question. The list
 may have any shape that a function may return.
 
-The ``id`` ties an answer to its question. Without it only the order does, and one line
-too many gives every later question its neighbour's answer. So the first line that cannot
-belong to a question stops the run, and answers that came without an id are then not
-trusted, nor where no process was seen to end with as many lines as questions. An ``id``
-beside the results is the question's, under whatever name they stand; only where the
-caller says where the results are (``--results``) may it be a service's own.
+The ``id`` ties an answer to its question. Without it only the order would, and one line
+too many would give every later question its neighbour's answer. So a process that answers
+without the id is asked nothing else: its input is closed, and its answer counts once it
+has ended with 0 and written no other line. The next question starts another. A line that
+cannot belong to a question stops the run. An ``id`` beside the results is the question's,
+under whatever name they stand; only where the caller says where the results are
+(``--results``) may it be a service's own.
 """
 
 import contextlib
@@ -18,6 +19,7 @@ import os
 import queue
 import subprocess
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -58,28 +60,26 @@ ONE_LINE = (
     "standard output; print everything else to standard error"
 )
 SAME_ID = f'{ONE_LINE}, and repeat the question\'s id: {{"id": …, "retrieved": […]}}.'
-NO_IDS = "It answers without the ids of its questions"
 END_OR_ID = (
-    'Repeat the question\'s id, {"id": …, "retrieved": […]}, or exit when standard input '
-    "ends."
+    'Repeat the question\'s id, {"id": …, "retrieved": […]}, or exit with 0 when standard '
+    "input ends."
 )
 OWN_ID = (
     'Repeat the id that came with the question, {"id": …, "retrieved": […]}, or leave an '
     "id of another kind out."
 )
 WITHOUT_ID = (
-    "The answer does not repeat the id of its question, so only its order ties it to one; answer "
-    'with {"id": …, "retrieved": […]}.'
+    "An answer does not repeat the id of its question, so the command is started anew for "
+    'each question. With {"id": …, "retrieved": […]} one process answers all.'
 )
 
 
 @dataclass(eq=False)
-class _Trust:
+class _Seen:
     """What all processes of one command have shown so far."""
 
     without_id: bool = False
-    """Whether an answer came without the id of its question, and stands on its order
-    alone."""
+    """Whether an answer came without the id of its question."""
 
     def remark(self) -> str | None:
         """What ``--check`` says about the ids."""
@@ -93,12 +93,12 @@ def from_command(line: str, *, layout: Layout | None = None) -> Retriever:
     words = words_of(line, "cmd:./search")
     arguments = [secrets.expand(word, "the command") for word in words]
     shown = shown_words(words, secrets)
-    trust = _Trust()
+    seen = _Seen()
     return Retriever(
         name=f"cmd:{shown}",
         settings=settings_of(f"cmd:{shown}", layout),
-        open=lambda: _Session(arguments, trust, layout),
-        remark=trust.remark,
+        open=lambda: _Session(arguments, seen, layout),
+        remark=seen.remark,
         code=code_of_files(words),
         layout=layout,
         secrets=secrets,
@@ -151,9 +151,9 @@ def shown_words(words: list[str], secrets: Secrets) -> str:
 class _Session(Session):
     """One running process, started when needed and again after it failed."""
 
-    def __init__(self, arguments: list[str], trust: _Trust, layout: Layout) -> None:
+    def __init__(self, arguments: list[str], seen: _Seen, layout: Layout) -> None:
         self.arguments = arguments
-        self.trust = trust
+        self.seen = seen
         self.layout = layout
         self.process: subprocess.Popen[bytes] | None = None
         self.lines: queue.Queue[bytes | None] = queue.Queue(MOST_WAITING)
@@ -163,12 +163,7 @@ class _Session(Session):
         """The ids of the questions that this process was asked."""
         self.echoes = False
         """Whether it has repeated one of them."""
-        self.longest: float | None = None
-        """Seconds that an answer may take."""
         self.answered = False
-        self.unconfirmed = False
-        """Whether answers stand on their order alone, and no process was seen to write as
-        many lines as it was asked questions."""
 
     def close(self) -> None:
         """End the process, if one is running."""
@@ -176,25 +171,36 @@ class _Session(Session):
 
     def finish(self) -> None:
         """End the process after its last question; a line that is left over stops the run."""
-        patience = PATIENCE_SECONDS
-        if self.trust.without_id:
-            # A process that is one line behind is still working on its last answer.
-            patience = max(patience, self.longest or TIMEOUT_SECONDS)
-        last = self.process
-        code = self._end(patience=patience)
+        self._end()
+        self._refuse_left_over()
+
+    def _refuse_left_over(self) -> None:
         left = self._waiting_line()
         if left:
             raise self._broken(
                 f"It printed a line after its last answer: {_shown(left)}."
             )
-        if self.unconfirmed and (last is None or code != 0):
-            if last is None:
-                how = "did not live to its last answer"
-            elif code is None:
-                how = f"went on running for {patience:g} s after its input had ended"
-            else:
-                how = f"ended with code {code}"
-            raise self._broken(f"{NO_IDS} and {how}: a line may be missing.", END_OR_ID)
+
+    def _end_after_one(self, patience: float) -> None:
+        """End a process whose answer has no id: with 0, and without another line.
+
+        One that is a line behind is still working on its answer, so it has as long as an
+        answer may take.
+        """
+        code = self._end(patience=patience)
+        self.listening[0].join(PATIENCE_SECONDS)
+        self._refuse_left_over()
+        if code is None:
+            how = f"it went on running for {patience:.3g} s after its input had ended"
+        elif code != 0:
+            how = f"it ended with code {code}"
+        elif self.listening[0].is_alive():
+            how = "another process holds its standard output open"
+        else:
+            return
+        raise self._broken(
+            f"Its answer has no id, and {how}: a line may be missing.", END_OR_ID
+        )
 
     def _end(
         self, *, kill: bool = False, patience: float = PATIENCE_SECONDS
@@ -204,7 +210,6 @@ class _Session(Session):
         Return its exit code, or None where it did not exit in time.
         """
         process = self.process
-        self.process = None
         if process is None:
             return 0
         code: int | None = None
@@ -218,6 +223,7 @@ class _Session(Session):
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+        self.process = None
         for thread in self.listening:
             # A grandchild may hold the pipes open for ever, so the wait has an end.
             thread.join(PATIENCE_SECONDS / 4)
@@ -263,7 +269,7 @@ class _Session(Session):
             raise self._broken(
                 f"It printed a line that no question asked for: {_shown(early)}."
             )
-        self.longest = timeout
+        begun = time.perf_counter()
         line = (
             None
             if early is not None
@@ -275,7 +281,14 @@ class _Session(Session):
             self._end(kill=True)
             raise bad_answer(f"the line is longer than {LARGEST_ANSWER >> 20} MB")
         answer = self._checked(line, question)
+        if not self.echoes:
+            self.seen.without_id = True
+            left = (timeout or TIMEOUT_SECONDS) - (time.perf_counter() - begun)
+            self._end_after_one(max(PATIENCE_SECONDS, left))
         self.answered = True
+        failed = _error_in(answer)
+        if failed is not None:
+            raise AskFailed("command", beginning(str(failed)))
         return answer
 
     def _exchange(
@@ -317,8 +330,6 @@ class _Session(Session):
         """The error of a question whose process ended instead of answering."""
         once = bool(self.sent)
         code = self._end()
-        if code == 0:
-            self.unconfirmed = False
         how = "closed its output" if code is None else f"ended with code {code}"
         stderr = b" / ".join(complaint for complaint in self.complaints if complaint)
         return AskFailed(
@@ -351,13 +362,10 @@ class _Session(Session):
                 OWN_ID,
             )
         self.sent.add(question.id)
-        failed = _error_in(answer)
         if echo == question.id:
             self.echoes = True
-        elif failed is None:
+        elif _error_in(answer) is None:
             self._check_without_id(answer, line)
-        if failed is not None:
-            raise AskFailed("command", beginning(str(failed)))
         return answer
 
     def _check_without_id(self, answer: object, line: bytes) -> None:
@@ -366,8 +374,6 @@ class _Session(Session):
             raise self._broken(
                 f"It printed a line without an id after answers with one: {_shown(line)}."
             )
-        self.trust.without_id = True
-        self.unconfirmed = True
         try:
             read_answer(answer, layout=self.layout)
         except AskFailed as failed:
@@ -378,7 +384,7 @@ class _Session(Session):
     def _broken(self, sentence: str, advice: str = SAME_ID) -> ProtocolBroken:
         """The error that stops the run, because lines and questions no longer belong together."""
         self._end(kill=True)
-        return ProtocolBroken(f"{sentence} {advice}", doubt=self.trust.without_id)
+        return ProtocolBroken("protocol", f"{sentence} {advice}")
 
 
 def _echoed_id(answer: object) -> str | None:
