@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
 import calipers
-from calipers import _homes, input_types
+from calipers import _HOMES, input_types
 from calipers.operation import Argument, arguments
 from calipers.operations import OPERATIONS
 
@@ -95,7 +95,7 @@ def _class(kind: Any, imports: Imports) -> str:
     module = "os" if kind.__module__ in ("posixpath", "ntpath") else kind.__module__
     if module == "builtins":
         return str(kind.__name__)
-    if _homes().get(kind.__name__) == module:
+    if _HOMES.get(kind.__name__) == module:
         return str(kind.__name__)
     return imports.use(module, kind.__name__)
 
@@ -123,7 +123,7 @@ def _returned(function: Callable[..., Any], imports: Imports) -> str:
     for node in ast.walk(ast.parse(annotation, mode="eval")):
         if isinstance(node, ast.Name) and not hasattr(builtins, node.id):
             module = known.get(node.id, home)
-            if _homes().get(node.id) != module:
+            if _HOMES.get(node.id) != module:
                 imports.use(module, node.id)
     return annotation
 
@@ -161,14 +161,14 @@ def stub() -> str:
     imports = Imports()
     exported: list[str] = []
     operations: list[str] = []
-    for name, module in sorted(_homes().items(), key=lambda pair: (pair[1], pair[0])):
+    for name, module in sorted(_HOMES.items(), key=lambda pair: (pair[1], pair[0])):
         value = getattr(calipers, name)
         if name in OPERATIONS or hasattr(value, "__wrapped__"):
             operations.append(operation_stub(value, imports))
         else:
             exported.append(f"from {module} import {name} as {name}")
     lines = sorted([*imports.lines(), *exported])
-    names = ["__all__: list[str]", "", "def _homes() -> dict[str, str]: ...", ""]
+    names = ["__all__: list[str]", "", "_HOMES: dict[str, str]", ""]
     return "\n".join([HEAD, *lines, "", *names, *operations])
 
 

@@ -8,8 +8,7 @@ the one-query functions need nothing but the standard library. ``__init__.pyi``,
 editors and type checkers read, is written from this table by ``tools/write_stub.py``.
 """
 
-from functools import cache
-from importlib import import_module
+# No import stands here: the command comes by before it can take Ctrl-C.
 
 _NAMES = {
     "errors": "CalipersError",
@@ -56,23 +55,23 @@ _NAMES = {
 """The public names, by the module that holds them."""
 
 
-@cache
-def _homes() -> dict[str, str]:
-    """The module of every public name."""
-    return {
-        name: f"calipers.{module}"
-        for module, names in _NAMES.items()
-        for name in names.split()
-    }
+_HOMES = {
+    name: f"calipers.{module}"
+    for module, names in _NAMES.items()
+    for name in names.split()
+}
+"""The module of every public name."""
 
 
 def __getattr__(name: str) -> object:
     if name == "__all__":
         return __dir__()
-    if name in _homes():
-        return getattr(import_module(_homes()[name]), name)
+    if name in _HOMES:
+        from importlib import import_module
+
+        return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'calipers' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted(_homes())
+    return sorted(_HOMES)

@@ -76,7 +76,8 @@ from calipers.version import __version__ as __version__
 
 __all__: list[str]
 
-def _homes() -> dict[str, str]: ...
+_HOMES: dict[str, str]
+
 def scorer(
     *metrics: str,
     columns: ColumnsInput | None = None,

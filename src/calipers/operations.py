@@ -2,10 +2,10 @@
 
 from importlib import import_module
 
-from calipers import _homes
+from calipers import _HOMES
 from calipers.operation import OPERATIONS as OPERATIONS
 
-for _module in dict.fromkeys(_homes().values()):
+for _module in dict.fromkeys(_HOMES.values()):
     _is_ours = _module.startswith(
         ("calipers.labels", "calipers.live", "calipers.questions")
     )

@@ -1,7 +1,7 @@
 """The installed command, before anything else is imported."""
 
+import _signal  # of C: the module signal would run Python code that Ctrl-C may meet
 import os
-import signal
 import sys
 
 INTERRUPTED = 130
@@ -15,16 +15,16 @@ WITHOUT_LIBRARIES = frozenset(("--help", "--help-all", "--version"))
 
 def program() -> None:
     """Load the command line and run it; Ctrl-C while it loads ends the program in silence."""
-    _check_address_space()
-    before = signal.getsignal(signal.SIGINT)
+    before = _signal.getsignal(_signal.SIGINT)
     # Whoever started this may want Ctrl-C to be ignored.
-    is_usual = before is signal.default_int_handler
+    is_usual = before is _signal.default_int_handler
     if is_usual:
-        signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+        _signal.signal(_signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+    _check_address_space()
     from calipers.cli import program as run
 
     if is_usual:
-        signal.signal(signal.SIGINT, before)
+        _signal.signal(_signal.SIGINT, before)
     run()
 
 

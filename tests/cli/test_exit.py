@@ -101,3 +101,26 @@ def test_the_quick_end_waits_for_all_and_keeps_the_code(code: str, left: int) ->
     )
     assert done.returncode == left
     assert done.stdout.splitlines() == ["a thread", "a file is closed"]
+
+
+def _interrupted_in_a_class(*_: object, **__: object) -> None:
+    """What Python 3.11 makes of Ctrl-C while an attribute of a class is named."""
+    raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
+
+
+def test_ctrl_c_within_a_class_is_no_fault_of_our_own(
+    evals: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("calipers.questions.inputs.match_pair", _interrupted_in_a_class)
+    printed = calipers_command("eval", evals)
+    assert (printed.code, printed.out, printed.err) == (130, "", "Stopped.\n")
+
+
+def test_nothing_is_imported_before_the_command_takes_ctrl_c() -> None:
+    """What runs Python code before that would answer Ctrl-C with a traceback."""
+    code = (
+        "import sys; before = set(sys.modules); import calipers.start; "
+        "print(sorted(set(sys.modules) - before))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "['calipers', 'calipers.start']\n"

@@ -206,11 +206,7 @@ def main() -> None:
         error.show()
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt) as error:
-        click.echo("Stopped.", err=True)
-        terminated = isinstance(
-            error.__cause__ or error, _Terminated
-        )  # click raises Abort
-        sys.exit(TERMINATED if terminated else INTERRUPTED)
+        sys.exit(_stopped(error))
     except (_ReaderLeft, BrokenPipeError):
         # The reader closed the pipe (head, a pager). Unwritten output is dropped, or the
         # interpreter would complain at exit. The code is the usual one for this, and no
@@ -228,9 +224,19 @@ def main() -> None:
         )
         sys.exit(2)
     except BaseException as error:  # noqa: BLE001 - the last handler: also a panic of the table library
-        sys.exit(explain(error))
+        # Python 3.11 reports Ctrl-C within the body of a class as a RuntimeError.
+        by_user = isinstance(error.__cause__, KeyboardInterrupt)
+        sys.exit(_stopped(error) if by_user else explain(error))
     else:
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _stopped(error: BaseException) -> int:
+    """Say that the user stopped the command, and return the exit code."""
+    click.echo("Stopped.", err=True)
+    # What click and Python raise instead has it as its cause.
+    terminated = isinstance(error.__cause__ or error, _Terminated)
+    return TERMINATED if terminated else INTERRUPTED
 
 
 _SPELLED_OUT = "calipers"

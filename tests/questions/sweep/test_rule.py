@@ -48,6 +48,11 @@ def test_tokens_of_the_texts_or_of_the_data():
     [
         ({"metrics": "recall@5"}, "recall@5 has a cut-off of its own, and"),
         ({"metrics": "r_precision"}, "r_precision takes no cut-off, and"),
+        (
+            {"metrics": "score(recall@10=0.7,ndcg@5(gain=exp)=1,mrr=0.3)"},
+            r"has a cut-off of its own, .*; write score\(mrr=0.3,ndcg\(gain=exp\)=1,recall=0.7\)\.",
+        ),
+        ({"metrics": "score(recall@10=0.7,r_precision=1)"}, "such as recall,ndcg"),
         ({"k": 0}, "k must be a whole number"),
     ],
 )

@@ -136,13 +136,7 @@ def _by_stem(
         chosen.setdefault(metric.stem, []).append(metric)
     for several in chosen.values():
         if sorted(metric.k or 0 for metric in several) != sorted(ks):
-            has = (
-                "takes no cut-off" if several[0].k is None else "has a cut-off of its own"
-            )
-            raise InvalidInput(
-                f"The metric {several[0]} {has}, and a sweep goes over k; name metrics that take "
-                "a cut-off, without one, such as recall,ndcg."
-            )
+            raise InvalidInput(_why_not_at_each_k(several[0]))
     for stem in NEEDED:
         if needed := of_returned(truth, parse([stem], ks)):
             chosen.setdefault(stem, list(needed))
@@ -150,6 +144,19 @@ def _by_stem(
         stem: tuple(metric.with_rel(pair.rel) for metric in several)
         for stem, several in chosen.items()
     }
+
+
+def _why_not_at_each_k(metric: Metric) -> str:
+    """Why a metric cannot be swept over k, and what to name instead."""
+    has = (
+        "takes no cut-off" if metric.k is None and not metric.cutoffs else "has a cut-off"
+    )
+    own = " of its own" if metric.cutoffs else ""
+    instead = "name metrics that take a cut-off, without one, such as recall,ndcg"
+    if metric.parts and all(part.definition.cutoff != "none" for part, _ in metric.parts):
+        parts = (f"{replace(part, k=None)}={weight:g}" for part, weight in metric.parts)
+        instead = f"write {metric.name}({','.join(parts)})"
+    return f"The metric {metric} {has}{own}, and a sweep goes over k; {instead}."
 
 
 def _recall_at(pair: Matched, ks: Sequence[int]) -> tuple[Metric, ...]:
