@@ -1,6 +1,7 @@
 """The installed command, before anything else is imported."""
 
-import _signal  # of C: the module signal would run Python code that Ctrl-C may meet
+# `signal` would run Python code before Ctrl-C is taken; this is the part of it in C.
+import _signal  # type: ignore[import-not-found]
 import os
 import sys
 
