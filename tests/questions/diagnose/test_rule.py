@@ -324,20 +324,94 @@ def test_a_hub_before_a_random_order_is_not_a_list_in_reverse():
     assert diagnose(made).named == "hub"
 
 
-def test_ids_that_differ_in_few_queries_are_in_the_table():
-    """Five of thirty may be chance; that the ids differ is none."""
-    made = [
+def few_respelled(few):
+    """Thirty queries, half of which find their target; a few of these have another id."""
+    return [
         {
             "query": f"q{n}",
-            "retrieved": [f"x{n}", f"old/a{n}" if n < 5 else f"a{n}" if n % 2 else f"y{n}"],
+            "retrieved": [f"old/a{n}" if n < few else f"a{n}" if n % 2 else f"y{n}", f"x{n}"],
             "ground_truth": [f"a{n}"],
         }
         for n in range(30)
     ]
-    diagnosis = diagnose(made)
+
+
+def test_ids_that_differ_in_five_queries_are_named_without_a_claim_of_significance():
+    """A gain of five queries may be chance; that the ids differ is none, and what it gives is a
+    fact of these queries."""
+    diagnosis = diagnose(few_respelled(5))
+    assert diagnosis.sentence == (
+        "Ids differ in the prefix 'old/': matched, recall@2 is 0.600, not 0.433."
+    )
+    row = diagnosis.advised
+    assert (row.option, row.values[0].standing) == ("--map-ids prefix=old/", "no clear difference")
+    facts = getattr(diagnosis.sentence, "facts", ())
+    assert [fact.sure for fact in facts if fact.about == "difference"] == [False]
+    assert "▲" not in str(diagnosis)
+
+
+def test_ids_that_differ_in_two_queries_are_in_the_table():
+    diagnosis = diagnose(few_respelled(2))
     assert diagnosis.named != "ids"
     [row] = [cure for cure in diagnosis.cures if cure.name == "ids"]
     assert (row.option, row.values[0].standing) == ("--map-ids prefix=old/", "no clear difference")
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "twin", ["{}_de", "old/{}", "{}.md", "0{}"], ids=["suffix", "folder", "extension", "zeros"]
+)
+def test_pages_that_are_alike_are_not_called_one_page(seed, twin):
+    """A page and its translation stand in one list: they are two, whichever was labelled."""
+    rng = np.random.default_rng([seed, 94])
+    made = []
+    for n in range(120):
+        pages = [str(one + 1) for one in rng.choice(2000, 8, replace=False)]
+        shown = [name for page in pages for name in (page, twin.format(page))]
+        kept = [name for name in shown if rng.random() < 0.6]
+        made.append({"query": f"q{n}", "retrieved": kept or shown, "ground_truth": [pages[0]]})
+    diagnosis = diagnose(made)
+    assert diagnosis.named not in CERTAIN_CURES
+    assert "ids" not in {cure.name for cure in diagnosis.cures}
+
+
+def test_ids_that_differ_below_k_alone_promise_no_number_at_k():
+    """The first line never says that recall would be what it is."""
+    made: list[Any] = world(healthy, 60, np.random.default_rng(6), good=False)
+    for row in made:
+        below = [f"idx2:{name}" for name in row["retrieved"][10:]]
+        row["retrieved"] = [*row["retrieved"][:10], *below]
+    assert diagnose(made).named == "another_id"
+
+
+def ranked_from(draw, n=120):
+    """Lists of thirty with one target each, at a drawn rank."""
+    made = []
+    for number in range(n):
+        shown = [f"x{number}-{at}" for at in range(29)]
+        shown.insert(draw() - 1, f"t{number}")
+        made.append({"query": f"q{number}", "retrieved": shown, "ground_truth": [f"t{number}"]})
+    return made
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("ranks", [(4, 10), (6, 10), (2, 6), (5, 15)], ids=str)
+def test_targets_that_are_only_ranked_late_are_not_called_reversed(ranks, seed):
+    rng = np.random.default_rng([seed, 95])
+    made = ranked_from(lambda: int(rng.integers(ranks[0], ranks[1] + 1)))
+    assert diagnose(made).named in ("best_order", "larger_k")
+
+
+@pytest.mark.parametrize("depth", [3, 5, 10])
+def test_the_first_that_are_reversed_are_named_with_their_number(depth):
+    """By a reranker of five too, whose scores are sorted the wrong way round."""
+    rng = np.random.default_rng([depth, 96])
+    made = ranked_from(lambda: min(1 + int(rng.exponential(0.8)), 30))
+    for row in made:
+        row["retrieved"] = row["retrieved"][:depth][::-1] + row["retrieved"][depth:]
+    diagnosis = diagnose(made, k=max(depth, 10) if depth > 3 else 3)
+    assert diagnosis.named == "reverse_first"
+    assert diagnosis.sentence.startswith(f"The first {depth} results are in reverse order")
 
 
 def test_two_lists_one_behind_the_other_are_not_called_reversed():

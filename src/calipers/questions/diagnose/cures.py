@@ -27,10 +27,18 @@ from calipers.model.matching import IdMap
 from calipers.present.escape import printable
 from calipers.questions.diagnose.lists import Lists, matches_after
 from calipers.questions.diagnose.mapped_ids import MappedIds, with_ids_mapped
+from calipers.questions.diagnose.same_ids import SameIds
 from calipers.questions.shown_results import wanted_per_query
+from calipers.statistics.paired_rows import sign_test
 
 Kind = Literal["would be", "at most"]
 """Whether the change is certain to give the number, or the number is the best that it can do."""
+_FEWER = (5, 10, 20, 50)
+"""Numbers of first results that may be in reverse order, as those that a reranker returned."""
+RISES = 0.05
+"""The level at which the ranks before the last of these have to hold fewer targets."""
+ENDS = 0.01
+"""The level at which those behind it have to."""
 _RULES = 3
 """At most so many rules for ids are tried."""
 
@@ -117,6 +125,8 @@ class Trial:
     at_full_depth: Floats | None = None
     """The gain in recall at the full depth of the lists, less what the same change gains by
     chance: where it is there, it is what counts, as a target below k is under another id, too."""
+    same_ids: SameIds | None = None
+    """Where the ids are mapped: whether they differ for certain, in however few queries."""
     after: Callable[[], Seen] | None = None
     """The run as it would be, for a second round."""
 
@@ -141,26 +151,50 @@ def reverse(seen: Seen) -> Iterator[Trial]:
 
 
 def reverse_first(seen: Seen) -> Iterator[Trial]:
-    """The first k of every list in reverse order."""
+    """The first k of every list in reverse order, or fewer, as after a reranker of a few."""
+    for depth in (seen.k, *(depth for depth in _FEWER if depth < seen.k)):
+        if (seen.lists.lengths > depth).any() and _rise_and_end(seen, depth):
+            yield _first_reversed(seen, depth)
+
+
+def _first_reversed(seen: Seen, depth: int) -> Trial:
+    """The first results of every list, down to a depth, in reverse order."""
     lists = seen.lists
-    if (lists.lengths <= seen.k).all():
-        return
-    last = np.minimum(lists.lengths, seen.k)[lists.query]
-    place = np.where(lists.rank <= seen.k, last + 1 - lists.rank, lists.rank)
+    last = np.minimum(lists.lengths, depth)[lists.query]
+    place = np.where(lists.rank <= depth, last + 1 - lists.rank, lists.rank)
     values = seen.measured_at(place)
-    yield Trial(
+    return Trial(
         "reverse_first",
-        f"first {seen.k} reversed",
+        f"first {depth} reversed",
         "would be",
         values,
         Sentence(
-            f"The first {seen.k} results are in reverse order: turned round,",
-            [Fact(about="setting", k=seen.k, text="k")],
+            f"The first {depth} results are in reverse order: turned round,",
+            [Fact(about="setting", k=depth, text="k")],
         ),
         "see what orders them",
-        beyond_chance=values - shuffled(seen, seen.k),
+        beyond_chance=values - shuffled(seen, depth),
         after=partial(seen.moved, place),
     )
+
+
+def _rise_and_end(seen: Seen, depth: int) -> bool:
+    """Whether targets stand more often towards this rank, and clearly less often behind it.
+
+    So it is where the first are in reverse order. Targets that are only ranked late are as many at
+    its neighbours.
+    """
+    matches = seen.matches
+    is_target = matches.relevant(seen.pair.rel)[matches.edge_target]
+    at = np.bincount(matches.edge_rank[is_target], minlength=depth + 3)
+    start = max(1, min(depth // 2 + 1, depth - 1))
+    half = at[start : depth + 1]
+    side = half.size // 2
+    rises = sign_test(int(half[half.size - side :].sum()), int(half[:side].sum()))
+    ends = sign_test(
+        int(at[depth - 1 : depth + 1].sum()), int(at[depth + 1 : depth + 3].sum())
+    )
+    return rises <= RISES and ends <= ENDS
 
 
 def sort_by_score(seen: Seen) -> Iterator[Trial]:
@@ -275,6 +309,9 @@ def ids(seen: Seen) -> Iterator[Trial]:
         mapped = with_ids_mapped(seen.pair, seen.recorded, option)
         if mapped is None:
             continue
+        same = _same_ids(seen, mapped, near.target)
+        if not same.name_one_thing:
+            continue
         own = _share_met(seen, near.target)
         other = _share_met(seen, seen.by_chance.meeting(near.how).target)
         beyond = np.where(seen.measured_queries, own - other, np.nan)
@@ -292,8 +329,25 @@ def ids(seen: Seen) -> Iterator[Trial]:
             "write the ids alike",
             option=f"--map-ids {shlex.quote(option)}",
             at_full_depth=beyond,
+            same_ids=same,
             after=partial(_after_mapping, seen, mapped, near.how),
         )
+
+
+def _same_ids(seen: Seen, mapped: MappedIds, met: Ints) -> SameIds:
+    """What mapping the ids does to the lists; ``met`` are the missed targets that it meets."""
+    matches = seen.matches
+    is_found = np.zeros(matches.target_query.size, dtype=np.bool_)
+    is_found[matches.edge_target] = True
+    missed = matches.target_query[matches.relevant(seen.pair.rel) & ~is_found]
+    at = seen.lists.starts[matches.edge_query] + matches.edge_rank - 1
+    return SameIds(
+        seen.recorded,
+        mapped.lists,
+        mended=np.unique(matches.target_query[met]).size,
+        missed=np.unique(missed).size,
+        found=seen.lists.row[at],
+    )
 
 
 def _in_place(mapped: MappedIds, seen: Seen) -> Matches:

@@ -145,7 +145,11 @@ def _last_are_best(seen: Seen, advised: list[Tested]) -> bool:
     """
     names = [outcome.cure.name for outcome in advised]
     by_recall = advised[0].leading.metric == str(seen.metrics[0])
-    return by_recall and names == ["reverse", "reverse_first"]
+    return (
+        by_recall
+        and names == ["reverse", "reverse_first"]
+        and advised[1].cure.title == f"first {seen.k} reversed"
+    )
 
 
 def _leaking(

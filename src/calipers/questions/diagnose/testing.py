@@ -18,6 +18,8 @@ from calipers.statistics.paired_rows import PairedRow, paired_rows
 
 LEAST = 0.03
 """A cure that gains less is not advised."""
+SEEN = 0.001
+"""What gains enough at the full depth of the lists, and less at k, promises the number it has."""
 
 
 STRICT = 5
@@ -55,13 +57,20 @@ class Tested:
         """The largest significant gain; 0 where there is none that is worth it."""
         if self.trial.at_full_depth is not None:
             whole = float(np.nanmean(self.trial.at_full_depth))
-            return whole if any(self.significant) and whole >= LEAST else 0.0
+            is_worth_it = whole >= LEAST and self.cure.gain >= SEEN
+            return whole if is_worth_it and self._is_sure else 0.0
         gains = (
             value.gain
             for value, sure in zip(self.cure.values, self.significant, strict=True)
             if sure and value.gain >= LEAST
         )
         return max(gains, default=0.0)
+
+    @property
+    def _is_sure(self) -> bool:
+        """Whether the gain is significant, or the fault there for certain."""
+        same = self.trial.same_ids
+        return any(self.significant) or (same is not None and same.is_certain)
 
     @cached_property
     def after(self) -> Seen:
@@ -73,10 +82,12 @@ class Tested:
     @property
     def leading(self) -> CuredValue:
         """The metric that the first line names: recall where it gains enough, else ndcg."""
+        # Ids that differ are a fact, whose gain at k need not be significant.
+        is_fact = self.trial.same_ids is not None
         pairs = zip(self.cure.values, self.significant, strict=True)
         return next(
-            (value for value, sure in pairs if sure and value.gain >= LEAST),
-            self.cure.values[0],
+            (value for value, sure in pairs if (sure or is_fact) and value.gain >= LEAST),
+            max(self.cure.values, key=lambda value: value.gain),
         )
 
 
