@@ -136,6 +136,22 @@ def test_the_ground_truth_among_the_systems_is_refused(tmp_path, monkeypatch):
     calipers.compare(["m_old.csv", "perfect.csv"], "m_truth.csv", metrics="recall@10")
 
 
+@pytest.mark.parametrize("name", ["m_truth.tsv", "m_truth.json"])
+def test_a_ground_truth_whose_grades_read_as_scores_is_refused_too(name, tmp_path, monkeypatch):
+    """A table of BEIR and a mapping of item to number can be a run as well."""
+    monkeypatch.chdir(tmp_path)
+    grades = {f"q{n}": {f"d{n}": 1, f"e{n}": n % 3} for n in range(12)}
+    rows = [f"{q}\t{d}\t{g}\n" for q, items in grades.items() for d, g in items.items()]
+    Path("m_truth.tsv").write_text("query-id\tcorpus-id\tscore\n" + "".join(rows))
+    Path("m_truth.json").write_text(json.dumps(grades))
+    Path("m_old.csv").write_text("query,item\n" + "".join(f"q{n},e{n}\n" for n in range(12)))
+    with pytest.raises(InvalidInput, match="holds the same rows as the ground truth"):
+        calipers.compare(["m_old.csv", name], "m_truth.tsv", metrics="recall@10")
+    scored = {q: {d: g + 0.5 for d, g in items.items()} for q, items in grades.items()}
+    Path("m_best.json").write_text(json.dumps(scored))
+    calipers.compare(["m_old.csv", "m_best.json"], "m_truth.tsv", metrics="recall@10")
+
+
 def test_the_median_latency_is_printed_where_every_run_recorded_it(tmp_path):
     """A number beside the answer: it decides nothing."""
     paths = {}
