@@ -106,3 +106,19 @@ def test_a_command_that_never_ends_its_line(tmp_path: Path) -> None:
 
 def test_a_system_that_gives_no_memory_is_a_sentence() -> None:
     assert "not enough memory" in str(as_sentence(OSError(errno.ENOMEM, "Cannot allocate memory")))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        RuntimeError("can't start new thread"),
+        ImportError("libx.so: failed to map segment from shared object"),
+    ],
+)
+def test_what_else_little_address_space_raises_is_the_same_sentence(error: Exception) -> None:
+    assert "not enough memory" in str(as_sentence(error))
+
+
+def test_another_error_of_these_kinds_stays_a_fault() -> None:
+    assert as_sentence(RuntimeError("dictionary changed size")) is None
+    assert as_sentence(ImportError("No module named 'x'")) is None

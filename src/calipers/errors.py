@@ -213,6 +213,18 @@ def said_by(error: BaseException) -> str:
         return f"its text cannot be had ({type(another).__name__})"
 
 
+NO_MEMORY = ("can't start new thread", "failed to map segment", "cannot allocate memory")
+"""What Python and the loader of libraries say where there is no address space left."""
+
+
+def _tells_of_memory(error: BaseException) -> bool:
+    """Whether an error of another kind says that memory ran out."""
+    if getattr(error, "errno", None) == errno.ENOMEM:
+        return True
+    text = str(error).lower() if isinstance(error, RuntimeError | ImportError) else ""
+    return any(words in text for words in NO_MEMORY)
+
+
 def as_sentence(error: BaseException) -> CalipersError | None:
     """Translate an error of the system or the interpreter; None if it is a bug of ours.
 
@@ -228,7 +240,7 @@ def as_sentence(error: BaseException) -> CalipersError | None:
             "each other by the hundreds; no format has more than a dozen levels, so "
             "write the input again."
         )
-    if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
+    if isinstance(error, MemoryError) or _tells_of_memory(error):
         return InvalidInput(
             "There is not enough memory for this input; give a smaller one, or take a "
             "larger machine."

@@ -7,8 +7,9 @@ import sys
 
 INTERRUPTED = 130
 BAD_INPUT = 2
-LEAST_ADDRESS_SPACE = 1_000_000_000
-"""Bytes below which the libraries of tables and arrays cannot even be loaded."""
+LEAST_ADDRESS_SPACE = 1_500_000_000
+"""Bytes below which the libraries of tables and arrays sometimes end the program by a
+signal, or wait for ever, even with the smallest input: at 1.4 GB one time in twelve."""
 BYTES_PER_THREAD = 300_000_000
 """Address space for each thread of polars; with less it ends the program by a signal."""
 WITHOUT_LIBRARIES = frozenset(("--help", "--help-all", "--version"))

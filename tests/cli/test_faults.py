@@ -102,12 +102,12 @@ def test_little_address_space_is_shared_by_few_threads(
 ) -> None:
     """64 threads of polars end in a signal below 2 GB."""
     limits = pytest.importorskip("resource", reason="limits are those of Unix")
-    monkeypatch.setattr(limits, "getrlimit", lambda _: (1_200_000_000, 0))
+    monkeypatch.setattr(limits, "getrlimit", lambda _: (1_600_000_000, 0))
     monkeypatch.setattr(os, "cpu_count", lambda: cores)
     monkeypatch.setattr(os, "environ", {})
     start._check_address_space()
     threads = os.environ.get("POLARS_MAX_THREADS")
-    assert threads == (None if cores == 1 else "4")
+    assert threads == (None if cores == 1 else "5")
 
 
 @POSIX
