@@ -54,7 +54,6 @@ RESULT: Mapping[str, tuple[str, ...]] = {
     "id": (
         *ID,
         *words_in("chunk_id node_id point_id uuid key pk objectID doc_uri datapoint_id"),
-        "datapointId",
     ),
     "score": words_in(
         "score _score score_ @search.score similarity relevance_score _relevance_score "
@@ -74,12 +73,13 @@ METADATA = words_in("metadata meta payload _source entity properties fields _add
 """Where such a document keeps its metadata."""
 SCORE_IN_METADATA = ("score", "relevance_score")
 """Rerankers write the second; any other name may be a field of the document itself."""
-WRAPPED = ("node", "document", "doc", "chunk", "item", "base", "datapoint")
+WRAPPED = words_in("node document doc chunk item base datapoint segment kwargs")
 """Fields that may hold the document itself, beside its score."""
 LISTS = words_in(
     "retrieved results hits documents matches items nodes points chunks data docs "
     "retrieved_contexts source_documents contexts context passages result objects "
-    "children neighbors nearest_neighbors source_nodes retrieved_context retrieval_context value"
+    "children neighbors nearest_neighbors source_nodes retrieved_context retrieval_context value "
+    "search_results retrieval_results result_items rows records candidates"
 )
 """Keys of the list of documents in a response."""
 HOLDERS = ("response", "root")
@@ -188,7 +188,8 @@ WANTED_IDS = (
     *_combined(_WANTED, (*_LISTS_OF_THINGS, *_THINGS)),
     *_combined(("reference_outputs", "reference_output", "expected_output"), _EXPORTED),
     *words_in(
-        "expected_retrieved_context expected_context expected_contexts expected_retrieved"
+        "expected_retrieved_context expected_context expected_contexts expected_retrieved "
+        "answer_pids"
     ),
     *words_in(
         "relevant gold expected target targets relevance_ids positives positive_ctxs"
@@ -215,7 +216,8 @@ RETURNED_IDS = (
 ANSWER_LISTS = words_in(
     "retrieved retrieved_contexts retrieved_context retrieval_context source_nodes "
     "source_documents matches points neighbors nodes hits root ids value documents docs "
-    "chunks contexts passages objects nearest_neighbors"
+    "chunks contexts passages objects nearest_neighbors search_results retrieval_results "
+    "result_items rows records candidates"
 )
 """Fields of an answer that hold the list of results, the most certain first."""
 ASKED_IN = words_in("input inputs request vars")
@@ -270,7 +272,7 @@ ROW: Mapping[str, tuple[str, ...]] = {
     "query": ("query", *QUERY_ID, *QUERY_TEXT[2:], "query_text", "input"),
     "item": (
         *words_in(
-            "item item_id doc_id docid docno chunk_id corpus_id pid passage_id node_id "
+            "item item_id doc_id docno docid chunk_id corpus_id pid passage_id node_id "
             "items item_ids doc_ids docids chunk_ids passage_ids node_ids"
         ),
         *WANTED_IDS,

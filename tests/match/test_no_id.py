@@ -1,11 +1,12 @@
 """Results that carry no id under a name that is known."""
 
 import json
+from typing import Any
 
 import pytest
 
 from calipers import evaluate
-from calipers.errors import NoCommonIds
+from calipers.errors import InvalidInput, NoCommonIds
 from tests.command import calipers_command, refused
 
 RECORD = {
@@ -81,3 +82,20 @@ def test_texts_that_are_looked_for_are_still_texts():
     record = {**RECORD, "ground_truth": [{"quote": "A dog barked at night."}]}
     with pytest.raises(NoCommonIds, match="have no text in common"):
         evaluate([record])
+
+
+def test_plain_texts_are_texts_where_only_quotes_should_be_found() -> None:
+    text = "The refund period is thirty days for all orders."
+    run = [{"query": "q", "retrieved": ["Travel costs are paid by the office.", text]}]
+    truth = [{"query": "q", "ground_truth": [{"quote": "period is thirty days"}]}]
+    assert evaluate(ground_truth=truth, run=run, metrics="mrr")["mrr"].mean == 0.5
+
+
+def test_where_a_result_lacks_a_text_ids_are_compared() -> None:
+    run = [{"query": "q", "retrieved": [{"id": "a", "text": "Some text."}, {"id": "b"}]}]
+    truth: Any = {"queries": {"q": "q"}, "corpus": {"b": "One."}, "relevant_docs": {"q": ["b"]}}
+    assert evaluate(ground_truth=truth, run=run, metrics="mrr")["mrr"].mean == 0.5
+    with pytest.raises(InvalidInput) as caught:
+        evaluate(ground_truth=truth, run=run, match="quote")
+    assert 'match="id"' in str(caught.value)
+    assert "span" not in str(caught.value)

@@ -54,12 +54,6 @@ def read_value(
         value = in_memory(from_other_library(value, name).lazy(), name)
     elif not isinstance(value, Mapping | list | tuple):
         return None
-    elif role == "run" and isinstance(value, Mapping):
-        from calipers.io.formats.mapping import answers_by_query
-
-        probe = Probe(Source(Path(name)), said, value, room)
-        if (answers := answers_by_query(value, role, probe)) is not None:
-            return answers
     return read_probe(Probe(Source(Path(name)), said, value, room), role)
 
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -169,17 +170,18 @@ def labels_traces(
     """
     from calipers.io.files.open import Source
     from calipers.io.files.probe import Probe
-    from calipers.io.formats.ubi import read_behaviour, read_traces
-    from calipers.questions.begin.traces import sample_traces
+    from calipers.io.formats.ubi import read_behaviour
+    from calipers.questions.begin.traces import calls_in, sample_traces
 
     # Each is opened once: a pipe has nothing to say the second time.
     opened = [
         (name_without_ending(Path(path).name), Probe(Source(Path(path))))
         for path in _list_paths(files)
     ]
-    calls = ((name, call) for name, file in opened for call in read_traces(file))
+    calls, passed_over = calls_in(opened)
     clicks = read_behaviour(file for _, file in opened)
-    return sample_traces(calls, settings.n, settings.seed, clicks)
+    found = sample_traces(calls, settings.n, settings.seed, clicks)
+    return replace(found, notes=(*found.notes, *passed_over))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from calipers.errors import InvalidInput
+from calipers.match.choose import other_ways
 from calipers.match.cover import Assembly, Sighting, enough, holding_ranks
 from calipers.match.locate import Shelf
 from calipers.match.quote import Quote
@@ -43,7 +44,7 @@ def match_by_quote(
     tied = array("q")
     shares = array("d")
     for batch in run.ranked(policy.ties):
-        _check_texts(batch)
+        _check_texts(batch, ground_truth)
         codes = counting.add(batch)
         for code, begin, results in _texts(batch, codes, rule.ignore_case):
             shelf = Shelf([text for _, _, text in results]) if rule.least < 1 else None
@@ -148,12 +149,12 @@ def _quotes_by_query(
     return by_query
 
 
-def _check_texts(batch: RankedBatch) -> None:
+def _check_texts(batch: RankedBatch, truth: GroundTruth) -> None:
     missing = batch.frame["text"].is_null() if "text" in batch.frame.columns else None
     if missing is None or missing.any():
         row = int(missing.arg_true()[0]) if missing is not None else 0
         raise InvalidInput(
             "A result has no text, and the ground truth is matched by quote: query "
             f"{batch.frame['query'][row]!r}, rank {batch.rank[row]}; give every result "
-            "its 'text', or match in another way with --match id or --match span."
+            f"its 'text'{other_ways('quote', truth)}."
         )

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, is_command_line
 from calipers.model.fact import Fact, named, sentence
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import EXAMPLES
@@ -66,6 +66,10 @@ def choose(
         kind, truth, remarks = _automatic(truth, columns, whole)
         rule = MatchRule(kind, LEAST[kind])
         notes = (*notes, *remarks)
+        plain = kind == "quote" and "item" in columns and "text" not in columns
+        if plain and first is not None and _are_texts(first):
+            run = with_ids_as_texts(run)
+            columns = ["text" if name == "item" else name for name in columns]
     else:
         rule = parse_matching(asked)
         if rule.kind == "quote" and truth.kinds == {"item"}:
@@ -93,6 +97,20 @@ def _stand_in_texts(ids: list[str], run: Run) -> bool:
     return any(texts.str.contains(target, literal=True).any() for target in ids)
 
 
+def _lacks_texts(run: Run) -> bool:
+    """Whether one of the first results has no text, so that quotes cannot be looked for."""
+    frame = next(iter(run.scan()), None)
+    return frame is not None and "text" in frame and bool(frame["text"].null_count())
+
+
+def _are_texts(first: FirstResults) -> bool:
+    """Whether most plain strings of a run are texts: they have several words."""
+    words = first.frame["item"].drop_nulls().str.count_matches(r"\S\s+\S")
+    return 2 * int((words >= _WORDS_OF_TEXT - 1).sum()) > len(words)
+
+
+_WORDS_OF_TEXT = 4
+"""Words from which on a string is taken for a text."""
 _LOOKED_AT = 1_000
 """Texts in which ids are looked for."""
 
@@ -141,7 +159,7 @@ def _automatic(truth: GroundTruth, columns: Collection[str], run: Run) -> Choice
             )
             return "quote", as_quotes(truth), (note,)
         if "text" in columns and not _have_ids_in_common(truth, run):
-            if _ids_among(truth):
+            if _ids_among(truth) or _lacks_texts(run):
                 return "id", truth, ()
             note = (
                 "Matched by quote: no target is the id of a result, so the targets are "
@@ -153,6 +171,8 @@ def _automatic(truth: GroundTruth, columns: Collection[str], run: Run) -> Choice
     # size.
     whole = [kind for kind in reversed(KINDS) if _is_whole(truth, kind)]
     possible = [kind for kind in whole if set(_WAYS[kind].run_columns) <= set(columns)]
+    if "quote" in possible and "id" in possible and _lacks_texts(run):
+        possible.remove("quote")
     if not whole:
         raise InvalidInput(_mixed(truth))
     kind = (possible or whole)[0]
@@ -210,8 +230,7 @@ def _require(kind: Kind, truth: GroundTruth, columns: Collection[str]) -> None:
         raise InvalidInput(
             f"{without.height} of {truth.targets.height} targets cannot be matched by "
             f"{kind}: the first belongs to query {without['query'][0]!r}; give every "
-            f"target {way.target_has}, or choose another way with --match "
-            f"({', '.join(KINDS)}).{hint}"
+            f"target {way.target_has}{other_ways(kind, truth, columns)}.{hint}"
         )
     absent = [column for column in way.run_columns if columns and column not in columns]
     if absent and truth.targets.height:
@@ -219,9 +238,25 @@ def _require(kind: Kind, truth: GroundTruth, columns: Collection[str]) -> None:
             f"The ground truth is matched by {kind} and the results have no column "
             f"{' and no column '.join(map(repr, absent))}; found {', '.join(columns)}. "
             "Give every result "
-            f"{' and '.join(_CALLED.get(field, field) for field in absent)}, or choose "
-            f"another way with --match ({', '.join(KINDS)})."
+            f"{' and '.join(_CALLED.get(field, field) for field in absent)}"
+            f"{other_ways(kind, truth, columns)}."
         )
+
+
+def other_ways(
+    kind: Kind, truth: GroundTruth, columns: Collection[str] | None = None
+) -> str:
+    """Advice to match in another way, where targets and results (``columns``) allow one."""
+    possible = [
+        other
+        for other in KINDS
+        if other != kind
+        and _is_whole(truth, other)
+        and (columns is None or set(_WAYS[other].run_columns) <= set(columns))
+    ]
+    say = "--match {}" if is_command_line() else 'match="{}"'
+    ways = " or ".join(say.format(other) for other in possible)
+    return f", or match in another way with {ways}" if ways else ""
 
 
 def check_ties(ties: Ties | None, order: Order) -> None:

@@ -342,7 +342,7 @@ READ_WITH_A_LINE: dict[str, dict[str, Any]] = {
     "nested": {"item": {"question": WHO, "files": ["a"]}, "sample": {"hits": ["b", "a"]}},
     "wrapped": {
         "query": {"content": WHO},
-        "records": [{"segment": {"id": name}} for name in "ba"],
+        "pieces": [{"piece": {"id": name}} for name in "ba"],
         "expected_ids": ["a"],
     },
     "search": {"search": WHO, "hits": [{"document": one} for one in HITS], "gold": ["a"]},

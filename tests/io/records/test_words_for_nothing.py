@@ -28,6 +28,22 @@ def test_a_mark_of_nothing_is_no_target_unless_it_is_graded(mark) -> None:
     assert graded.targets["item"].to_list() == [mark]
 
 
+@pytest.mark.parametrize("mark", ["-", "N/A"])
+def test_a_mark_is_an_id_where_a_result_is_called_so_or_beside_other_targets(mark) -> None:
+    rows = [
+        {"query": "q 1", "retrieved": ["a", "b"], "ground_truth": [mark]},
+        {"query": "q 2", "retrieved": ["a", mark], "ground_truth": ["a"]},
+    ]
+    # Found or not: it counts for the question that misses it, too.
+    assert evaluate(rows, metrics="recall@2")["recall@2"].mean == 0.5
+    beside = [{"query": "q", "retrieved": ["a"], "ground_truth": ["a", mark]}]
+    assert evaluate(beside, metrics="recall@1")["recall@1"].mean == 0.5
+    alone = [*rows[:1], {**rows[1], "retrieved": ["a"]}]
+    scores = evaluate(alone, metrics="recall@2")
+    assert scores["recall@2"].mean == 1
+    assert any("nothing that should be found" in note for note in scores.settings["notes"])
+
+
 @pytest.mark.parametrize("word", ["none", "N/A", "-"])
 def test_one_text_in_place_of_a_list_is_a_cell(word) -> None:
     rows = [

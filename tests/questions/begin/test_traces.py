@@ -65,6 +65,17 @@ def test_from_traces_to_a_file_to_label(tmp_path):
     assert "global interpreter lock" in label.read_text()
 
 
+def test_a_file_without_a_retrieval_is_passed_over(tmp_path):
+    quiet = tmp_path / "quiet.jsonl"
+    quiet.write_text(json.dumps({"name": "llm", "attributes": {"input.value": "Who?"}}) + "\n")
+    found = calipers.labels_traces([quiet, FIXTURES / "langsmith.jsonl"])
+    alone = calipers.labels_traces(FIXTURES / "langsmith.jsonl")
+    assert found.questions == alone.questions
+    assert found.notes == (f"{quiet} has no retrieval span and was passed over.",)
+    with pytest.raises(InvalidInput, match="no retrieval span among the one span of"):
+        calipers.labels_traces([quiet])
+
+
 def test_other_files_are_refused_with_what_is_allowed(tmp_path):
     path = tmp_path / "evals.jsonl"
     path.write_text('{"query": "q", "retrieved": ["a"]}\n')

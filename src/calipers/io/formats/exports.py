@@ -39,6 +39,7 @@ from calipers.io.records.layout import (
     layout_of,
     nearest,
     part_at,
+    question_at,
     question_in,
     question_inside,
     question_or_id,
@@ -75,8 +76,10 @@ class Export:
         nested = "." in names["query"]
         for record in map(with_open_texts, self.records.plain()):
             row = {ours: part_at(record, path) for ours, path in names.items()}
+            row["query"] = question_at(record, names["query"])
             # An experiment numbers its rows; its questions are known by their texts.
-            ident = None if nested else self._id_of(record)
+            held = value_at(record, names["query"].rpartition(".")[0]) if nested else None
+            ident = self._id_beside(held) if nested else self._id_of(record)
             yield row if ident is None else {"id": ident, **row}
 
     def _id_of(self, record: Mapping[str, object]) -> object:
@@ -84,6 +87,11 @@ class Export:
             if isinstance(record.get(key), str | int):
                 return record[key]
         return None
+
+    def _id_beside(self, held: object) -> object:
+        """The id of a question that stands in an object with it, ``{"text": …, "qid": …}``."""
+        known = held if isinstance(held, Mapping) else {}
+        return next((known[name] for name in QUERY_ID if name in known), None)
 
     @cached_property
     def _ids(self) -> list[str]:
@@ -103,7 +111,7 @@ class Export:
                 for part in ("ground_truth", "retrieved")
             )
             if targets or results:
-                query = str(value_at(record, names["query"]))
+                query = str(question_at(record, names["query"]))
                 return f"{said}: {shown(query, targets, results)}."
         return f"{said}."
 

@@ -195,7 +195,7 @@ class OpenInference(TraceFormat):
     def recognise(self, keys: frozenset[str]) -> bool:
         """``attributes`` of a span, as one value or as columns; a trace of MLflow."""
         return (
-            "attributes" in keys
+            ("attributes" in keys and not keys & _NO_SPAN)
             or keys >= _OF_MLFLOW
             or any(
                 key.startswith(("attributes.retrieval.", "retrieval.documents"))
@@ -280,6 +280,8 @@ class OpenInference(TraceFormat):
         return RetrieverCall(asked, results, _latency(span, at), _failure(span))
 
 
+_NO_SPAN = frozenset({"results", "hits", "inputs", "output", "outputs"})
+"""Fields of other records with attributes: an answer of Redis, a call of Weave."""
 _OF_MLFLOW = frozenset({"info", "data"})
 """The fields of a trace of MLflow."""
 

@@ -1,9 +1,10 @@
 """Files of RAG tools, declared by their fields: a question, and lists of texts, ids and scores.
 
-ragas, deepeval, LlamaIndex, AutoRAG, chunking_evaluation, HotpotQA and Quepid books. A format that
-needs more than its fields has a few lines of its own.
+ragas, deepeval, LlamaIndex, AutoRAG, chunking_evaluation, HotpotQA, Giskard and Quepid books. A
+format that needs more than its fields has a few lines of its own.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from types import NoneType
@@ -272,6 +273,19 @@ class HotpotQa(Tool):
         return list(dict.fromkeys(map(str, titles)))
 
 
+class Giskard(Tool):
+    """Questions whose reference names its documents, ``Document 3: …``, below one another."""
+
+    def targets(self, row: Any, at: At) -> Entries:
+        """The documents, as quotes."""
+        del at
+        parts = _GISKARD_DOCUMENT.split(row.reference_context)
+        return [{"quote": part.strip()} for part in parts if part.strip()]
+
+
+_GISKARD_DOCUMENT = re.compile(r"(?:^|\n\n)Document \S+: ")
+
+
 class AutoRag(Tool):
     """AutoRAG's questions or results; alternatives of one target share a group."""
 
@@ -492,6 +506,15 @@ FORMATS = (
         typed={"supporting_facts": list[tuple[str, int]] | dict[str, list[Any]]},
         known_by=({"supporting_facts"},),
         truth_field="supporting_facts",
+    ),
+    Giskard(
+        "giskard",
+        "a test set of Giskard",
+        '{"question": …, "reference_context": "Document 3: …", "conversation_history": []}',
+        ident="id",
+        typed={"reference_context": str},
+        known_by=({"reference_context", "conversation_history"},),
+        truth_field="reference_context",
     ),
     AutoRag(
         "autorag",

@@ -25,6 +25,7 @@ from calipers.io.records.documents import (
     results_in,
 )
 from calipers.io.records.fields import resolve_record
+from calipers.io.records.layout import last_asked
 from calipers.io.records.schema import At, PlainRecord
 from calipers.io.tables.cells import looks_like_texts
 from calipers.names import (
@@ -153,10 +154,14 @@ _EXPORT_CALLS = (
 NO_CALLS = f"The traces hold no call of a retriever; {_EXPORT_CALLS}."
 
 
-def no_calls(name: str, spans: int) -> InvalidInput:
+class NoCalls(InvalidInput):
+    """Traces in which nothing was retrieved."""
+
+
+def no_calls(name: str, spans: int) -> NoCalls:
     """The error for traces in which nothing was retrieved."""
     counted = "the one span" if spans == 1 else f"{spans:,} spans"
-    return InvalidInput(
+    return NoCalls(
         f"There is no retrieval span among {counted} of {name}; {_EXPORT_CALLS}."
     )
 
@@ -215,29 +220,8 @@ def question_in(value: object) -> str | None:
         return value.strip() or None
     if isinstance(value, Mapping):
         named = (value[k] for k in QUESTION_IN_INPUT if isinstance(value.get(k), str))
-        return next(named, None) or _last_asked(value.get("messages"))
-    return _last_asked(value)
-
-
-def _last_asked(messages: object) -> str | None:
-    """The text of the last user message; None if these are not messages."""
-    for message in reversed(messages if isinstance(messages, list) else []):
-        people = {"user", "human"}
-        if (
-            not isinstance(message, Mapping)
-            or not {message.get("role"), message.get("type")} & people
-        ):
-            continue
-        content = message.get("content") or message.get(
-            "parts"
-        )  # as OpenTelemetry calls it
-        if isinstance(content, list):
-            parts = (part for part in content if isinstance(part, Mapping))
-            texts = (part.get("text") or part.get("content") for part in parts)
-            content = " ".join(text for text in texts if isinstance(text, str))
-        if isinstance(content, str) and content.strip():
-            return content.strip()
-    return None
+        return next(named, None) or last_asked(value.get("messages"))
+    return last_asked(value)
 
 
 def documents_in(output: object, at: At) -> tuple[PlainRecord, ...]:

@@ -178,7 +178,7 @@ def read_traces(file: Probe | str | os.PathLike[str]) -> Iterator[RetrieverCall]
     if file_format is None:
         raise InvalidInput(f"{probe.name} is no part of a trace; {_ALLOWED}")
     spans = [*file_format.spans(typed_rows(file_format, probe.records(owner)))]
-    if not file_format.without_calls and not any(span.call for span in spans):
+    calls = [call for _, call in retrievals(spans)]
+    if not calls and not file_format.without_calls:
         raise no_calls(probe.name, len(spans))
-    for _, call in retrievals(spans):
-        yield call
+    yield from calls

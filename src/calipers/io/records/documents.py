@@ -24,6 +24,7 @@ from calipers.names import (
     ROW,
     SCORE_IN_METADATA,
     WRAPPED,
+    plain_name,
 )
 from calipers.text import field
 
@@ -188,6 +189,10 @@ def _in_mapping(answer: Mapping[object, object]) -> Sequence[Any]:
             return []  # Vespa leaves the list out where there are no hits
     if all(map(is_number, answer.values())):
         return sorted(answer.items(), key=lambda pair: -float(pair[1]))
+    for key, inner in answer.items():
+        # The same names in another style: ResultItems, retrievalResults.
+        if isinstance(inner, list) and plain_name(str(key)) in LISTS:
+            return inner
     raise BadDocument("is a dictionary without a list of results")
 
 
@@ -321,16 +326,21 @@ def from_object(one: Any) -> Row:
     ):
         row.id = str(own)  # a hit of Milvus knows its primary key
     if row.id is None and isinstance(one, Mapping):
-        _take(row, "id", get, ITEM_IDS)
+        _take(row, "id", get, _spelled(tuple(one), ITEM_IDS))
     return row
 
 
 def _text_in_parts(content: object) -> str | None:
     """The text of a result that is given in parts, as the search of OpenAI's vector stores does.
 
+    Bedrock gives it as one part.
+
     >>> _text_in_parts([{"type": "text", "text": "One."}, {"type": "text", "text": "Two."}])
     'One.\\nTwo.'
     """
+    if isinstance(content, Mapping):
+        text = content.get("text")
+        return text if isinstance(text, str) else None
     if not isinstance(content, list | tuple) or not content:
         return None
     texts = [field(part, "text") for part in content if not isinstance(part, str)]
@@ -350,18 +360,36 @@ def from_metadata(metadata: Mapping[str, object]) -> Row:
 
 @lru_cache(maxsize=256)
 def _places(keys: tuple[object, ...]) -> Places:
-    """The lookups that can succeed for a dictionary with these keys."""
+    """The lookups that can succeed for a dictionary with these keys.
+
+    >>> _places(("chunkId", "text"))[0]
+    (('id', ('chunkId',)), ('text', ('text',)))
+    """
     known = set(keys)
     if known >= {"relevance", "fields"}:
-        known.discard("source")  # of a Vespa hit: the cluster it came from
-    names = (
-        (name, tuple(p for p in places if p in known)) for name, places in RESULT.items()
-    )
+        keys = tuple(
+            key for key in keys if key != "source"
+        )  # of a Vespa hit: its cluster
+    names = ((name, _spelled(keys, places)) for name, places in RESULT.items())
     return (
         tuple((name, places) for name, places in names if places),
         tuple(place for place in WRAPPED if place in known),
         tuple(place for place in METADATA if place in known),
     )
+
+
+@lru_cache(maxsize=1024)
+def _spelled(keys: tuple[object, ...], names: tuple[str, ...]) -> tuple[str, ...]:
+    """The keys with these names; where none is spelled so, those in another style.
+
+    >>> _spelled(("id", "ID"), ("id",)), _spelled(("CHUNK_ID", "text"), ("chunk_id",))
+    (('id',), ('CHUNK_ID',))
+    """
+    exact = tuple(name for name in names if name in keys)
+    if exact:
+        return exact
+    styled = {plain_name(key): key for key in reversed(keys) if isinstance(key, str)}
+    return tuple(styled[name] for name in names if name in styled)
 
 
 def _take(
@@ -370,6 +398,8 @@ def _take(
     """Set a field from the first usable value; metadata may use the same key differently."""
     for place in places:
         value = get(place)
+        if place == "relevance" and isinstance(value, bool):
+            continue  # a judgement, and no score
         if value is None or not isinstance(value, str | UUID | Real):
             continue
         try:

@@ -59,9 +59,15 @@ SAME_QUERY = "Two records have the same query"
 RECORD = "__record"
 POSITION = "__position"
 """The columns with the origin of a target: its record, and its place in the list there."""
+MARK = "__mark"
+"""Whether a target says that nothing should be found, unless a result is called so."""
 MARKS_OF_NOTHING = frozenset(word for word in EMPTY if not word.isalpha())
 """Targets that mean that nothing should be found: N/A, -. Ids in quotes may be called none or null,
-and what has a grade was judged, whatever its name."""
+and what has a grade was judged, whatever its name. Beside other targets, or where a result is
+called so, these are ids as well."""
+
+_MARKS = sorted({form for word in MARKS_OF_NOTHING for form in (word, word.upper())})
+"""The same as ids may be spelled."""
 
 _QUERY_SCHEMA: dict[str, pl.DataType] = {
     "query": pl.String(),
@@ -277,7 +283,10 @@ def _item_of_page(target: JsonTarget, at: At, part: str) -> str | None:
 
 
 def _target_frame(targets: _Lists) -> pl.DataFrame:
-    """The targets as a long table, checked, with their origins; marks of nothing are left out."""
+    """The targets as a long table, checked, with their origins.
+
+    What may be a mark of nothing is marked; beside other targets it is an id.
+    """
     columns = _target_columns(targets)
     items = columns["item"]
     unnamed = [
@@ -302,9 +311,11 @@ def _target_frame(targets: _Lists) -> pl.DataFrame:
     rows = pl.DataFrame([targets.query_column(), *fields, *targets.origins()])
     if not marks:
         return rows
-    kept = np.ones(rows.height, dtype=np.bool_)
-    kept[marks] = False
-    return rows.filter(as_series(kept))
+    is_mark = np.zeros(rows.height, dtype=np.bool_)
+    is_mark[marks] = True
+    lengths = targets.lengths()
+    is_mark &= np.repeat(lengths, lengths) == 1
+    return rows.with_columns(as_series(is_mark).alias(MARK))
 
 
 @dataclass(eq=False)
@@ -332,6 +343,8 @@ class ExplodedRecords:
     _stage_queries: dict[str, list[str]] = field(default_factory=dict)
     _emptied: list[str] = field(default_factory=list)
     """Queries whose target is a word for nothing, such as N/A."""
+    _called: set[str] = field(default_factory=set)
+    """The results that are called like such a word."""
     _only_returned: bool = False
     """Whether a record says that only what was returned was judged."""
 
@@ -372,7 +385,9 @@ class ExplodedRecords:
         columns = dict(zip(_QUERY_SCHEMA, zip(*rows, strict=True), strict=True))
         self._queries.append(frame_of_columns(columns, _QUERY_SCHEMA))
         self._add_targets(targets)
-        self._results.add(_result_frame(results))
+        frame = _result_frame(results)
+        self._note_ids(frame)
+        self._results.add(frame)
         for stage, lists in stages.items():
             self._stages[stage].add(_result_frame(lists))
 
@@ -399,17 +414,27 @@ class ExplodedRecords:
         return query
 
     def _add_targets(self, targets: Mapping[str, _Lists]) -> None:
-        """Add the targets, and note the queries for which nothing should be found."""
+        """Add the targets."""
         for part, lists in targets.items():
-            by_query = zip(lists.queries, lists.lists, strict=True)
-            filled = [query for query, listed in by_query if listed]
-            if not filled:
-                continue
-            frame = _target_frame(lists)
-            self._targets[part].append(frame)
-            if part == TRUTH and frame.height < sum(map(len, lists.lists)):
-                kept = {*frame["query"]}
-                self._emptied += [query for query in filled if query not in kept]
+            if any(lists.lists):
+                self._targets[part].append(_target_frame(lists))
+
+    def _note_ids(self, results: pl.DataFrame) -> None:
+        """Note the results that are called like a mark of nothing."""
+        if "item" in results.columns:
+            called = results["item"].filter(results["item"].is_in(_MARKS))
+            self._called.update(called)
+
+    def _without_marks(self, part: str, rows: pl.DataFrame) -> pl.DataFrame:
+        """The targets that are ids; the queries of which nothing is left are noted."""
+        if MARK not in rows.columns:
+            return rows
+        is_mark = pl.col(MARK).fill_null(False) & ~pl.col("item").is_in([*self._called])
+        kept = rows.filter(~is_mark)
+        if part == TRUTH:
+            emptied = rows.filter(is_mark)["query"]
+            self._emptied += emptied.unique(maintain_order=True).to_list()
+        return kept
 
     def dataset(self) -> Dataset:
         """The dataset of all records. A part that no record has is None."""
@@ -471,7 +496,9 @@ class ExplodedRecords:
         """The targets of all records."""
         nothing = pl.DataFrame(schema=TARGET_SCHEMA)
         parts = {
-            part: pl.concat(tables or [nothing], how="diagonal")
+            part: self._without_marks(
+                part, pl.concat(tables or [nothing], how="diagonal")
+            )
             for part, tables in self._targets.items()
         }
         asked = queries.select("query", "text")

@@ -6,13 +6,13 @@ silently, it gives wrong numbers.
 
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from typing import Any, NamedTuple, TypeGuard, get_type_hints
 
 import polars as pl
 
-from calipers.errors import InvalidInput, Unclear
+from calipers.errors import InvalidInput, SumRow, Unclear
 from calipers.io.files.probe import Probe
 from calipers.io.records.documents import (
     ITEM_IDS,
@@ -28,6 +28,7 @@ from calipers.io.records.documents import (
     results_in,
 )
 from calipers.io.records.json_files import MOST_COLUMNS, first_object, opened
+from calipers.io.records.layout import with_question
 from calipers.io.records.rankings import refuse_second_order
 from calipers.io.records.schema import At, JsonResult, JsonTarget
 from calipers.io.tables.cells import Splitter, looks_like_texts
@@ -49,13 +50,13 @@ from calipers.names import (
     METADATA,
     NEGATIVES,
     PARALLEL,
-    QUERY_TEXT,
     QUOTE,
     RESULT,
     ROW,
     WRAPPED,
     plain_name,
     possible_meaning,
+    total_in,
     words_in,
 )
 
@@ -97,7 +98,7 @@ class _Keys(NamedTuple):
 @lru_cache(maxsize=1024)
 def _keys(kind: type, keys: tuple[str, ...]) -> _Keys:
     fields = _FIELDS[kind]
-    # Objects of libraries have exact names; people write those of targets in any style.
+    # Results are read as documents, by other names; people write those of targets in any style.
     style = plain_name if kind is JsonTarget else str
     plain = {style(str(key)): key for key in reversed(keys)}
     named = {
@@ -109,8 +110,13 @@ def _keys(kind: type, keys: tuple[str, ...]) -> _Keys:
         named,
         tuple(key for key in keys if key not in known and style(str(key)) not in fields),
         tuple(key for key in keys if key in fields),
-        not _ALIASES.difference(fields).intersection(keys),
+        not any(key not in fields and _is_alias(key) for key in keys),
     )
+
+
+def _is_alias(key: str) -> bool:
+    """Whether a key of a result is another name of a field, in any style."""
+    return key in _ALIASES or plain_name(str(key)) in _ALIASES
 
 
 def first_records(probe: Probe) -> dict[str | None, Mapping[str, object]]:
@@ -179,9 +185,15 @@ def has_objects(first: Mapping[str, object]) -> bool:
     return any(isinstance(one, Mapping | list) for one in held)
 
 
+_MINED = ("pos", "neg")
+"""The fields in which training sets list what should be found and what should not."""
+
+
 def _called(first: Mapping[str, object]) -> dict[str, str]:
     """Our field names, each with its name in a record."""
     called = {ours: theirs for theirs, ours in renaming(list(first)).items()}
+    if "item" not in called and all(isinstance(first.get(n), list) for n in _MINED):
+        called["item"] = _MINED[0]
     judged = next(
         (one for one in JUDGED if isinstance(first.get(one), list | Mapping)), None
     )
@@ -223,12 +235,11 @@ def resolve_record(record: Mapping[str, object], at: At) -> dict[str, object]:
     A key of a target that may be its grade is refused.
     """
     _refuse_misspelt("excluded", map(str, record), at)
-    made = with_tags(dict(record))
-    if all(made.get(name) is None for name in ("query", "question", "text")):
-        known = next((key for key in record if plain_name(str(key)) in QUERY_TEXT), None)
-        if known is not None:
-            made["query"] = made.pop(known)
+    made = with_question(with_tags(dict(record)))
+    total = total_in(made.get("query", made.get("question")))
     for part in ("ground_truth", "retrieved"):
+        if isinstance(made.get(part), int | float) and total is not None:
+            raise SumRow("the records", at(), total)  # how many, below the lists
         if isinstance(made.get(part), str | int) and not isinstance(made[part], bool):
             made[part] = _in_one(made[part], part, at)
     if made.get("ground_truth") is None and (judged := judged_results(made)):
@@ -271,9 +282,7 @@ def judged_results(record: Mapping[str, object]) -> list[dict[str, Any]]:
     for result in results:
         if not isinstance(result, Mapping):
             return []
-        key = next(
-            (key for key in result if plain_name(str(key)) in _JUDGE_RESULTS), None
-        )
+        key = next(filter(partial(_judges, result), result), None)
         if key is None or result[key] is None:
             continue
         grade = grade_of(result[key])
@@ -287,6 +296,14 @@ def judged_results(record: Mapping[str, object]) -> list[dict[str, Any]]:
             return []
         targets.append({"id": name, "grade": grade})
     return targets
+
+
+def _judges(result: Mapping[str, object], key: str) -> bool:
+    """Whether a field of a result judges it: by its name, or yes or no of its relevance."""
+    name = plain_name(str(key))
+    return name in _JUDGE_RESULTS or (
+        name == "relevance" and isinstance(result[key], bool)
+    )
 
 
 def _add_negatives(record: dict[str, object], at: At) -> None:
@@ -384,8 +401,8 @@ def _in_one(value: object, part: str, at: At) -> list[object]:
     return [*Splitter(part).split(value, _inside(at, f".{part}"))]
 
 
-NOTHING = "-"
-"""A target that says that nothing should be found."""
+NOTHING = "—"
+"""A target that says that nothing should be found; hardly an id."""
 
 
 def _inside(at: At, step: str) -> At:

@@ -8,6 +8,7 @@ one only if results can be read from it. Whatever is found is read as a trial be
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import islice
+from typing import Any
 
 from calipers.frozen import dataclass
 from calipers.io.records.documents import (
@@ -120,16 +121,57 @@ def _names(record: Record, path: str) -> list[str]:
 
 
 def value_at(record: Record, path: str) -> object:
-    """The value at a path; a key may hold a dot itself."""
+    """The value at a path; a key may hold a dot itself, and an object stand alone in a list.
+
+    >>> value_at({"turns": [{"output": {"chunks": ["a"]}}]}, "turns.output.chunks")
+    ['a']
+    """
     if path in record:
         return record[path]
     step, dot, rest = path.partition(".")
     while dot:
-        inner = record.get(step)
-        if isinstance(inner, Mapping):
+        inner = _only_object(record.get(step))
+        if inner is not None:
             return value_at(inner, rest)
         further, dot, rest = rest.partition(".")
         step = f"{step}.{further}"
+    return None
+
+
+def _only_object(value: object) -> Record | None:
+    """A value if it is an object, or the only object in a list; else None."""
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    return value if isinstance(value, Mapping) else None
+
+
+def question_at(record: Record, path: str) -> object:
+    """The question at a path; of messages, what the user asked last."""
+    value = value_at(record, path)
+    return (last_asked(value) or value) if isinstance(value, list) else value
+
+
+def last_asked(messages: object) -> str | None:
+    """The text of the last message of a user; None if these are not messages.
+
+    >>> last_asked([{"role": "user", "content": "Who?"}, {"role": "assistant"}])
+    'Who?'
+    """
+    for message in reversed(messages if isinstance(messages, list) else []):
+        people = {"user", "human"}
+        if (
+            not isinstance(message, Mapping)
+            or not {message.get("role"), message.get("type")} & people
+        ):
+            continue
+        # OpenTelemetry calls it parts.
+        content = message.get("content") or message.get("parts")
+        if isinstance(content, list):
+            parts = (part for part in content if isinstance(part, Mapping))
+            texts = (part.get("text") or part.get("content") for part in parts)
+            content = " ".join(text for text in texts if isinstance(text, str))
+        if isinstance(content, str) and content.strip():
+            return content.strip()
     return None
 
 
@@ -158,8 +200,9 @@ def fields_in(
         if path.endswith(IGNORED):
             continue
         yield path, value
-        if isinstance(value, Mapping) and depth < _DEEPEST:
-            yield from fields_in(value, f"{path}.", depth + 1)
+        inner = _only_object(value)
+        if inner is not None and depth < _DEEPEST:
+            yield from fields_in(inner, f"{path}.", depth + 1)
 
 
 def _words(path: str) -> list[str]:
@@ -200,14 +243,19 @@ def _turn(path: str) -> int:
     return ANSWER_LISTS.index(last) if last in ANSWER_LISTS else 0
 
 
+MESSAGES = "messages"
+"""The field in which chats keep what was said."""
+
+
 def question_in(record: Record) -> str | None:
     """The path of the question: a text under a usual name, or the only text of the inputs.
 
     Where there is neither, its id stands for it.
     """
     plain = {plain_name(str(key)): str(key) for key in reversed([*record])}
-    for name in (*QUERY_TEXT, *ASKED_IN):
-        if name in plain and isinstance(opened(record[plain[name]]), str):
+    for name in (*QUERY_TEXT, *ASKED_IN, MESSAGES):
+        asked = opened(record[plain[name]]) if name in plain else None
+        if isinstance(asked, str) or last_asked(asked) is not None:
             return plain[name]
     for holder in (
         plain[name] for name in (*ASKED_IN, "query", "question") if name in plain
@@ -215,6 +263,8 @@ def question_in(record: Record) -> str | None:
         inner = opened(record[holder])
         if not isinstance(inner, Mapping):
             continue
+        if last_asked(inner.get(MESSAGES)) is not None:
+            return f"{holder}.{MESSAGES}"
         texts = [str(key) for key, value in inner.items() if isinstance(value, str)]
         usual = (*QUESTION_IN_INPUT, *QUERY_TEXT, "text")
         known = [key for key in texts if plain_name(key) in usual]
@@ -227,6 +277,29 @@ def question_in(record: Record) -> str | None:
     if len(dotted) == 1:
         return dotted[0]
     return next((plain[name] for name in QUERY_ID if name in plain), None)
+
+
+def with_question(record: dict[str, Any]) -> dict[str, Any]:
+    """A record whose question has our name, and is no object or list of messages.
+
+    >>> with_question({"input": "Who?"}), with_question({"query": {"text": "Who?", "qid": 7}})
+    ({'query': 'Who?'}, {'query': 'Who?', 'qid': 7})
+    """
+    if all(record.get(name) is None for name in ("query", "question", "text")):
+        usual = (key for key in record if plain_name(str(key)) in QUERY_TEXT)
+        known = next(usual, None)
+        if known is None and isinstance(record.get("input"), str):
+            known = "input"
+        if known is not None:
+            record["query"] = record.pop(known)
+    asked = record.get("query")
+    path = question_in({"query": asked}) if isinstance(asked, Mapping | list) else None
+    if path is None:
+        return record
+    record["query"] = question_at({"query": asked}, path)
+    if isinstance(asked, Mapping):
+        record |= {name: asked[name] for name in QUERY_ID if name in asked}
+    return record
 
 
 def question_or_id(record: Record) -> str | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from calipers.errors import LOOK, InvalidInput, NoCommonIds, Unclear
 from calipers.io.files.open import Source
 from calipers.io.files.probe import Probe
-from calipers.io.records.parts import paths_of_ids
+from calipers.io.records.parts import ids_inside, paths_of_ids
 from calipers.io.registry import read_probe
 from calipers.io.tables.columns import Columns, Pairs
 from calipers.io.tables.propose import looks_at, tried
@@ -41,6 +41,8 @@ def with_other_id(
     except InvalidInput:
         return error
     meeting = [offer for offer in offers if offer.map_ids is None]
+    if not meeting and "--map-ids" not in str(error) and "map_ids" not in str(error):
+        meeting = offers[:1]
     if not meeting:
         return error
     lines = ", or ".join(offer.line for offer in meeting)
@@ -57,5 +59,9 @@ def _options(probe: Probe) -> list[Pairs]:
         return [(("item", name),) for name in names]
     if probe.look is None:
         return []
-    paths = paths_of_ids(islice(probe.records().plain(), _SOME))
+    records = list(islice(probe.records().plain(), _SOME))
+    paths = paths_of_ids(records)
+    if not paths and records and isinstance(records[0], Mapping):
+        # One result in each record.
+        paths = [path for path, _ in ids_inside(records[0]) if "." not in path]
     return [(("item", path),) for path in paths]

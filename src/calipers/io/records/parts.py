@@ -24,6 +24,7 @@ from calipers.model.matched import Role
 from calipers.names import (
     NEGATIVES,
     PARALLEL,
+    QUERY_TEXT,
     RESULT,
     ROW,
     plain_name,
@@ -103,7 +104,7 @@ def _lists(sample: Sequence[Record]) -> list[str]:
     lengths: dict[str, int] = {}
     for path, value in fields_in(sample[0]):
         last = plain_name(path.rpartition(".")[2])
-        if not isinstance(value, list | Mapping) or last in (*PARALLEL, *NEGATIVES):
+        if not isinstance(value, list | Mapping) or last in _NO_LISTS:
             continue
         values = [part_at(record, path) for record in sample]
         if are_targets(values) or all(map(_lists_objects, values)):
@@ -116,6 +117,10 @@ def _lists(sample: Sequence[Record]) -> list[str]:
     ]
     ordered = sorted(outer, key=lambda path: (_BEFORE[side_of(path)], lengths[path]))
     return ordered[:_MOST]
+
+
+_NO_LISTS = frozenset({*PARALLEL, *NEGATIVES, *QUERY_TEXT})
+"""Names of lists that are neither targets nor results; one is of what was asked."""
 
 
 def _lists_objects(value: object) -> bool:
@@ -183,5 +188,5 @@ _OTHERS = frozenset(
     for name in RESULT[field]
 ) | {*ROW["rank"], *ROW["grade"]}
 """Names of fields that are something else."""
-_LIKELY = frozenset({"id", "ids", "key", "uri", "url", "source", "path", "name"})
+_LIKELY = frozenset({"id", "ids", "key", "sku", "uri", "url", "source", "path", "name"})
 """Words in names of fields that identify."""

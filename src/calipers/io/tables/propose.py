@@ -240,7 +240,7 @@ def _readable(
                 continue
             if _is_known(dataset, offers):
                 continue
-            common = _in_common(dataset, columns, role)
+            common = _in_common(dataset, columns, role, probe.columns_said)
             if common.kind == "nothing":
                 waiting += _with_names_beside(pairs, probe, columns)
                 waiting += _with_other_ids(pairs, head)
@@ -315,8 +315,13 @@ _SOMETHING = _Common("something")
 _NOTHING = _Common("nothing")
 
 
-def _in_common(dataset: Dataset, columns: Columns, role: Role) -> _Common:
-    """Whether targets and results meet, in a trial or with the file beside it."""
+def _in_common(
+    dataset: Dataset, columns: Columns, role: Role, before: Columns
+) -> _Common:
+    """Whether targets and results meet, in a trial or with the file beside it.
+
+    ``before`` is what the user said; nothing meets where only that reads the file beside.
+    """
     truth = dataset.ground_truth
     run = dataset.run
     if role != "both":
@@ -328,6 +333,8 @@ def _in_common(dataset: Dataset, columns: Columns, role: Role) -> _Common:
         except Settled as unclear:
             return _Common("unread", answers=unclear.answers)
         except CalipersError:
+            if _reads(columns.beside[role], before.fresh()):
+                return _NOTHING
             return _SOMETHING  # it is read, and refused, by itself
         finally:
             columns.seen.update(fresh.seen)
@@ -341,6 +348,15 @@ def _in_common(dataset: Dataset, columns: Columns, role: Role) -> _Common:
     queries = truth.queries
     known = queries["query"].is_in(asked) | queries["text"].is_in(asked).fill_null(False)
     return _meet(truth, first, columns.map_ids) if known.any() else _NOTHING
+
+
+def _reads(file: Callable[[Columns], Dataset], columns: Columns) -> bool:
+    """Whether a file can be read."""
+    try:
+        file(columns)
+    except CalipersError:
+        return False
+    return True
 
 
 def _with_names_beside(pairs: Pairs, probe: Probe, columns: Columns) -> list[Pairs]:

@@ -154,7 +154,12 @@ def _ids_or_texts(table: InputTable, names: dict[str, str], role: Role) -> dict[
         for name in table.names()
         if name not in names and plain_name(name) in ROW["item"]
     ]
-    if plain_name(item) in _YES_OR_NO and Profile(item, column).holds_grades:
+    is_list = isinstance(column.dtype, pl.List)
+    if (
+        plain_name(item) in _YES_OR_NO
+        and not is_list
+        and Profile(item, column).holds_grades
+    ):
         cells = cells_of(column)
         if others or (not about_single and _are_grades(cells)):
             graded = (("grade", item), *(("item", other) for other in others[:1]))
@@ -165,7 +170,7 @@ def _ids_or_texts(table: InputTable, names: dict[str, str], role: Role) -> dict[
                 (("item", item),),
                 otherwise="Add a column with the ids that are judged",
             )
-    if isinstance(column.dtype, pl.List):
+    if is_list:
         column = column.explode()
     if not looks_like_texts(column.to_list(), sure=not may_be_texts(item)):
         return names

@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 
 from calipers.errors import InvalidInput, check_number
 from calipers.frozen import dataclass
-from calipers.io.formats.traces import NO_CALLS, RetrieverCall
-from calipers.io.formats.ubi import Behaviour, Ubi
+from calipers.io.files.probe import Probe
+from calipers.io.formats.traces import NO_CALLS, NoCalls, RetrieverCall
+from calipers.io.formats.ubi import Behaviour, Ubi, read_traces
 from calipers.model.document import Document, Lines, Note
-from calipers.model.fact import Fact, joined, sentence
+from calipers.model.fact import Fact, joined, named, sentence
 from calipers.model.labels import JUDGED_BY
 from calipers.model.result import HasRows, Plain
 from calipers.present.escape import printable
@@ -74,6 +75,32 @@ class TracedQuestions(Plain, HasRows):
         from calipers.io.records.entries import write_records
 
         write_records([question.record() for question in self.questions], str(path))
+
+
+def calls_in(
+    files: Iterable[tuple[str, Probe]],
+) -> tuple[list[tuple[str, RetrieverCall]], list[str]]:
+    """The calls in some files of traces, each with its source, and notes on files without any.
+
+    Where no file has a call, the first one is refused.
+    """
+    calls: list[tuple[str, RetrieverCall]] = []
+    without: list[tuple[Probe, NoCalls]] = []
+    for source, file in files:
+        try:
+            calls += [(source, call) for call in read_traces(file)]
+        except NoCalls as error:
+            without.append((file, error))
+    if without and not calls:
+        raise without[0][1]
+    notes: list[str] = [
+        sentence(
+            "{file.text} has no retrieval span and was passed over.",
+            file=named(file.name),
+        )
+        for file, _ in without
+    ]
+    return calls, notes
 
 
 def sample_traces(

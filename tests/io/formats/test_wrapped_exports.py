@@ -1,0 +1,148 @@
+"""Answers and experiments in further wraps: read at once, with the value that is meant."""
+
+import json
+from typing import Any
+
+import pytest
+
+from calipers import evaluate
+from calipers.errors import InvalidInput
+from calipers.io.load import load
+
+WHO = "Who pays for it?"
+TEXTS = {name: f"Section {name} says who pays for the case {name}." for name in "abc"}
+CHAT = [{"role": "system", "content": "Help."}, {"role": "user", "content": WHO}]
+FOUND = [{"id": name, "text": TEXTS[name]} for name in "ba"]
+
+AT_ONCE = {
+    "input": {"input": WHO, "results": FOUND, "expected_ids": ["a"]},
+    "dify": {
+        "query": {"content": WHO},
+        "records": [{"segment": {"id": name, "content": TEXTS[name]}} for name in "ba"],
+        "expected_ids": ["a"],
+    },
+    "rank_llm": {
+        "query": {"text": WHO, "qid": "q7"},
+        "candidates": [{"docid": name, "doc": {"contents": TEXTS[name]}} for name in "ba"],
+        "expected_ids": ["a"],
+    },
+    "databricks": {
+        "request": {"messages": CHAT},
+        "retrieved_context": [{"doc_uri": name} for name in "ba"],
+        "expected_retrieved_context": [{"doc_uri": "a"}],
+    },
+    "messages": {"messages": CHAT, "retrieved": ["b", "a"], "expected_ids": ["a"]},
+    "snowflake": {
+        "query": WHO,
+        "results": [{"CHUNK_ID": name, "CHUNK": TEXTS[name]} for name in "ba"],
+        "expected_ids": ["a"],
+    },
+    "kendra": {
+        "question": WHO,
+        "response": {"ResultItems": [{"chunkId": name} for name in "ba"]},
+        "expected_ids": ["a"],
+    },
+    "langchain": {
+        "question": WHO,
+        "documents": [{"lc": 1, "id": ["langchain"], "kwargs": {"id": name}} for name in "ba"],
+        "expected_ids": ["a"],
+    },
+    "redis": {
+        "query": WHO,
+        "attributes": [],
+        "results": [{"id": name, "extra_attributes": {}} for name in "ba"],
+        "expected_ids": ["a"],
+    },
+    "bedrock": {
+        "question": WHO,
+        "retrievalResults": [{"content": {"text": TEXTS[name]}} for name in "ba"],
+        "expected_passages": [TEXTS["a"]],
+    },
+    "weave": {
+        "raw_data_row": {"question": WHO, "expected_ids": ["a"]},
+        "evaluations": [{"trials": [{"model_output": {"documents": FOUND}}]}],
+    },
+    "lotte": {"query": WHO, "answer_pids": ["a"], "retrieved": ["b", "a"]},
+    "training": {"query": WHO, "pos": [TEXTS["a"]], "neg": [TEXTS["c"]], "retrieved": FOUND},
+    "judged": {"query": WHO, "results": [{"id": n, "relevance": n == "a"} for n in "ba"]},
+}
+
+
+@pytest.mark.parametrize("name", AT_ONCE)
+@pytest.mark.parametrize("from_file", [True, False])
+def test_a_wrapped_record_is_read_at_once(name, from_file, tmp_path) -> None:
+    records = [AT_ONCE[name]]
+    other = json.dumps(records[0]).replace(WHO, "Who pays for it now?").replace("q7", "q8")
+    records += [json.loads(other)]
+    given = records
+    if from_file:
+        given = tmp_path / "export.json"
+        given.write_text(json.dumps(records))
+    assert evaluate(given, metrics="hit_rate@2,hit_rate@1").to_dict()["summaries"][0]["mean"] == 1
+    assert evaluate(given, metrics="hit_rate@1")["hit_rate@1"].mean == 0
+    assert load(given, "both").run.frame.height == 4
+
+
+def test_the_id_beside_a_question_in_an_object_is_its_id() -> None:
+    run = load([AT_ONCE["rank_llm"]], "run").run
+    assert run.queries["query"].to_list() == ["q7"]
+    assert run.queries["text"].to_list() == [WHO]
+
+
+def test_a_call_of_weave_is_no_span() -> None:
+    call = {"op_name": "retrieve", "attributes": {}, "inputs": {"question": WHO}, "output": FOUND}
+    assert load([call], "run").run.frame["item"].to_list() == ["b", "a"]
+
+
+def test_an_export_in_memory_is_read_as_its_file(tmp_path) -> None:
+    attributes = [
+        {"key": "openinference.span.kind", "value": {"stringValue": "RETRIEVER"}},
+        {"key": "input.value", "value": {"stringValue": WHO}},
+        {"key": "retrieval.documents.0.document.id", "value": {"stringValue": "a"}},
+    ]
+    spans = [{"spans": [{"name": "retrieve", "attributes": attributes}]}]
+    columns = {"queries": [WHO, "When?"], "ids": [["a", "b"], ["c"]], "embeddings": None}
+    for value in ({"resourceSpans": [{"scopeSpans": spans}]}, columns):
+        path = tmp_path / "export.json"
+        path.write_text(json.dumps(value))
+        of_file, of_value = (load(one, "run").run.frame for one in (path, value))
+        assert of_file.equals(of_value)
+
+
+def test_a_list_of_what_was_asked_is_never_proposed_as_targets() -> None:
+    rows = [
+        {
+            "question": asked,
+            "search_query": [asked],
+            "data": [{"file_id": name, "content": [{"type": "text", "text": TEXTS[name]}]}],
+            "expected_file_ids": [name],
+        }
+        for asked, name in ((WHO, "a"), ("When?", "b"))
+    ]
+    with pytest.raises(InvalidInput) as caught:
+        evaluate(rows)
+    assert "search_query" not in str(caught.value)
+    columns = {"ground_truth": "expected_file_ids", "retrieved": "data", "item": "file_id"}
+    assert json.dumps(columns) in str(caught.value)
+    assert evaluate(rows, columns=columns, metrics="recall@1")["recall@1"].mean == 1
+
+
+def test_a_list_of_numbers_under_relevant_holds_ids() -> None:
+    table: Any = {"columns": ["query", "results", "relevant"], "data": [[WHO, [40, 41], [41, 42]]]}
+    assert evaluate(table, metrics="recall@2")["recall@2"].mean == 0.5
+
+
+def test_giskard_quotes_each_document_of_its_reference() -> None:
+    context = f"Document 3: {TEXTS['a']}\n\nDocument 7: {TEXTS['b']}"
+    rows = [{"question": WHO, "reference_context": context, "conversation_history": []}]
+    truth = load(rows, "ground_truth").ground_truth
+    assert truth.targets["quote"].to_list() == [TEXTS["a"], TEXTS["b"]]
+
+
+def test_a_total_with_counts_is_no_question() -> None:
+    rows = [
+        {"query": WHO, "retrieved": ["a"], "expected_ids": ["a"]},
+        {"query": "Total", "retrieved": 1, "expected_ids": 1},
+    ]
+    with pytest.raises(InvalidInput, match="sums up"):
+        evaluate(rows)
