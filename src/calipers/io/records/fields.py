@@ -28,7 +28,6 @@ from calipers.io.records.documents import (
     results_in,
 )
 from calipers.io.records.json_files import MOST_COLUMNS, first_object, opened
-from calipers.io.records.layout import with_question
 from calipers.io.records.rankings import refuse_second_order
 from calipers.io.records.schema import At, JsonResult, JsonTarget
 from calipers.io.tables.cells import Splitter, looks_like_texts
@@ -235,7 +234,12 @@ def resolve_record(record: Mapping[str, object], at: At) -> dict[str, object]:
     A key of a target that may be its grade is refused.
     """
     _refuse_misspelt("excluded", map(str, record), at)
-    made = with_question(with_tags(dict(record)))
+    made = with_tags(dict(record))
+    named = any(made.get(name) is not None for name in ("query", "question", "text"))
+    if not named or isinstance(made.get("query"), Mapping | list):
+        from calipers.io.records.layout import with_question  # few records need it
+
+        made = with_question(made)
     total = total_in(made.get("query", made.get("question")))
     for part in ("ground_truth", "retrieved"):
         if isinstance(made.get(part), int | float) and total is not None:
