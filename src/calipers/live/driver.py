@@ -279,7 +279,7 @@ class Driver:
                 begun = time.perf_counter()
                 worker.overdue_at = begun + self._patience
                 raw = worker.session.ask(numbered[1], self.k, self.pace.timeout)
-                seconds = time.perf_counter() - begun
+                seconds = time.perf_counter() - begun - worker.session.waited
                 break
             except ProtocolBroken:
                 # No other answer can be trusted either, so it is no error of this

@@ -303,7 +303,8 @@ def test_one_process_answers_all_with_ids_and_one_each_without(echo: bool, tmp_p
     program.write_text(f"echo >> {shlex.quote(str(tmp_path / 'starts'))}\n{program.read_text()}")
     run = calipers.retrieve(target, QUESTIONS, k=1)
     assert run.frame["item"].to_list() == QUESTIONS
-    assert len((tmp_path / "starts").read_text()) == (1 if echo else len(QUESTIONS))
+    # Without ids another process is asked nothing, to see that it writes nothing.
+    assert len((tmp_path / "starts").read_text()) == (1 if echo else len(QUESTIONS) + 1)
     assert ("the command is started" in f"{run}") != echo
 
 
@@ -453,3 +454,61 @@ def test_check_refuses_a_line_too_many(tmp_path: Path) -> None:
     printed = calipers_command("retrieve", target, str(tmp_path / "q.jsonl"), "--check")
     assert printed.code == 2
     assert "one line of JSON for each question" in printed.err
+
+
+LOSES_ITS_ANSWER = """
+import json, os, sys, threading, time
+
+def answer(asked):
+    time.sleep(0.3)
+    print(json.dumps(@ANSWER), flush=True)
+
+print(@EARLY, flush=True)
+for line in sys.stdin:
+    @LATE
+    threading.Thread(target=answer, args=(json.loads(line),)).start()
+os._exit(0)
+"""
+"""Ends with its input, as programs with callbacks do: the line of its start is its only one."""
+
+
+@pytest.mark.parametrize("answer", ['[asked["query"]]', '{"id": asked["id"], "retrieved": []}'])
+@pytest.mark.parametrize("when", ["early", "late"])
+def test_a_line_of_the_start_is_no_answer_though_the_end_of_the_input_takes_the_real_one(
+    when: str, answer: str, tmp_path: Path
+) -> None:
+    status = '{"documents": 1000}'
+    holes = {
+        "@ANSWER": answer,
+        "@EARLY": f"'{status}'" if when == "early" else "end=''",
+        "@LATE": f"print('{status}', flush=True)" if when == "late" else "pass",
+    }
+    source = LOSES_ITS_ANSWER
+    for hole, value in holes.items():
+        source = source.replace(hole, value)
+    program = tmp_path / "search.py"
+    program.write_text(source)
+    output = tmp_path / "run.jsonl"
+    with pytest.raises(RetrieverFailed, match="It printed a line after its last answer"):
+        calipers.retrieve(f"cmd:{sys.executable} {program}", QUESTIONS, k=1, output=output)
+    assert not output.exists()
+
+
+def test_a_line_of_the_start_is_no_answer_though_no_other_ever_comes(tmp_path: Path) -> None:
+    program = tmp_path / "search.py"
+    program.write_text("import sys\nprint('{\"documents\": 9}', flush=True)\nsys.stdin.read()\n")
+    output = tmp_path / "run.jsonl"
+    sentence = "It printed a line that no question asked for: '{\"documents\": 9}'"
+    with pytest.MonkeyPatch.context() as patch:
+        # Its question must be out before the line comes.
+        patch.setattr("calipers.live.adapters.command._Session._waiting_line", lambda _: None)
+        with pytest.raises(RetrieverFailed, match=sentence):
+            calipers.retrieve(f"cmd:{sys.executable} {program}", QUESTIONS, k=1, output=output)
+    assert not output.exists()
+
+
+def test_the_time_to_see_whether_an_answer_may_count_is_not_its_latency(tmp_path: Path) -> None:
+    program = tmp_path / "search.sh"
+    program.write_text("read -r line; echo '[\"7\"]'; sleep 1.5\n")
+    run = calipers.retrieve(f"cmd:sh {program}", ["Which number?"], k=1)
+    assert run.report.latency_ms["max"] < 1500

@@ -40,6 +40,9 @@ class Question(NamedTuple):
 class Session:
     """One worker's access to the retriever: a connection, a process, or nothing at all."""
 
+    waited = 0.0
+    """Seconds of the last call after its answer had come; not counted in any latency."""
+
     def prepare(self) -> None:
         """Start whatever must run before the first question; not counted in any latency."""
 

@@ -8,7 +8,9 @@ may have any shape that a function may return.
 The ``id`` ties an answer to its question. Without it only the order would, and one line
 too many would give every later question its neighbour's answer. So a process that answers
 without the id is asked nothing else: its input is closed, and its answer counts once it
-has ended with 0 and written no other line. The next question starts another. A line that
+has ended with 0 and written no other line. The next question starts another. The first
+such answer is looked at twice: its process is given time to write another, and one that
+is asked nothing must write nothing, or what was read was the line of a start. A line that
 cannot belong to a question stops the run. An ``id`` beside the results is the question's,
 under whatever name they stand; only where the caller says where the results are
 (``--results``) may it be a service's own.
@@ -55,6 +57,8 @@ MOST_WAITING = 64
 """Lines that may wait to be read; beyond this the command blocks."""
 PATIENCE_SECONDS = 2.0
 """How long a command may take to exit once its input is closed."""
+QUIET_SECONDS = 0.5
+"""How long, at least, a command without ids is watched for a line that is no answer."""
 ONE_LINE = (
     "A search command writes one line of JSON for each question and nothing else to "
     "standard output; print everything else to standard error"
@@ -80,6 +84,8 @@ class _Seen:
 
     without_id: bool = False
     """Whether an answer came without the id of its question."""
+    quiet: bool = False
+    """Whether a process wrote nothing where it was asked nothing."""
 
     def remark(self) -> str | None:
         """What ``--check`` says about the ids."""
@@ -181,12 +187,18 @@ class _Session(Session):
                 f"It printed a line after its last answer: {_shown(left)}."
             )
 
-    def _end_after_one(self, patience: float) -> None:
+    def _end_after_one(self, begun: float, timeout: float) -> None:
         """End a process whose answer has no id: with 0, and without another line.
 
         One that is a line behind is still working on its answer, so it has as long as an
         answer may take.
         """
+        watched = not self.seen.quiet
+        quiet = min(timeout / 4, max(QUIET_SECONDS, 2 * (time.perf_counter() - begun)))
+        if watched:
+            # The end of the input may end a process before it has written its answer.
+            self._refuse_line_within(quiet, "after its last answer")
+        patience = max(PATIENCE_SECONDS, timeout - (time.perf_counter() - begun))
         code = self._end(patience=patience)
         self.listening[0].join(PATIENCE_SECONDS)
         self._refuse_left_over()
@@ -197,10 +209,31 @@ class _Session(Session):
         elif self.listening[0].is_alive():
             how = "another process holds its standard output open"
         else:
+            if watched:
+                self._start_unasked(quiet)
             return
         raise self._broken(
             f"Its answer has no id, and {how}: a line may be missing.", END_OR_ID
         )
+
+    def _start_unasked(self, quiet: float) -> None:
+        """Start a process that is asked nothing: what it writes is no answer."""
+        self.process = self._start()
+        self._refuse_line_within(quiet, "that no question asked for")
+        self._end(kill=True)
+        self.seen.quiet = True
+
+    def _refuse_line_within(self, seconds: float, when: str) -> None:
+        """Stop the run where a line comes that nothing asked for."""
+        try:
+            line = self.lines.get(timeout=seconds)
+        except queue.Empty:
+            return
+        if line is None:
+            # The end of the output is looked for again where the process is ended.
+            self.lines.put(None)
+        else:
+            raise self._broken(f"It printed a line {when}: {_shown(line)}.")
 
     def _end(
         self, *, kill: bool = False, patience: float = PATIENCE_SECONDS
@@ -270,6 +303,7 @@ class _Session(Session):
                 f"It printed a line that no question asked for: {_shown(early)}."
             )
         begun = time.perf_counter()
+        self.waited = 0.0
         line = (
             None
             if early is not None
@@ -283,8 +317,9 @@ class _Session(Session):
         answer = self._checked(line, question)
         if not self.echoes:
             self.seen.without_id = True
-            left = (timeout or TIMEOUT_SECONDS) - (time.perf_counter() - begun)
-            self._end_after_one(max(PATIENCE_SECONDS, left))
+            came = time.perf_counter()
+            self._end_after_one(begun, timeout or TIMEOUT_SECONDS)
+            self.waited = time.perf_counter() - came
         self.answered = True
         failed = _error_in(answer)
         if failed is not None:
