@@ -194,10 +194,10 @@ class _Session(Session):
         answer may take.
         """
         watched = not self.seen.quiet
-        quiet = min(timeout / 4, max(QUIET_SECONDS, 2 * (time.perf_counter() - begun)))
+        quiet = max(QUIET_SECONDS, 2 * (time.perf_counter() - begun))
         if watched:
             # The end of the input may end a process before it has written its answer.
-            self._refuse_line_within(quiet, "after its last answer")
+            self._refuse_line_within(min(quiet, timeout / 4), "after its last answer")
         patience = max(PATIENCE_SECONDS, timeout - (time.perf_counter() - begun))
         code = self._end(patience=patience)
         self.listening[0].join(PATIENCE_SECONDS)
@@ -210,7 +210,8 @@ class _Session(Session):
             how = "another process holds its standard output open"
         else:
             if watched:
-                self._start_unasked(quiet)
+                left = timeout - (time.perf_counter() - begun)
+                self._start_unasked(min(quiet, max(PATIENCE_SECONDS, left)))
             return
         raise self._broken(
             f"Its answer has no id, and {how}: a line may be missing.", END_OR_ID
