@@ -138,7 +138,12 @@ class _Sketches:
 
     def place(self, owner: Ints) -> Ints:
         """Where these texts stand here."""
-        return np.searchsorted(self.owner, owner)
+        return owner if self._is_dense else np.searchsorted(self.owner, owner)
+
+    @cached_property
+    def _is_dense(self) -> bool:
+        """Whether the texts are numbered without a gap, so that each stands at its number."""
+        return bool((self.owner == np.arange(self.owner.size)).all())
 
     @cached_property
     def hidden(self) -> Ints:
@@ -166,7 +171,10 @@ class _Sketches:
 
 def _count_bits(words: Hashes) -> Ints:
     """The bits of each row."""
-    counts: Ints = np.bitwise_count(words).sum(axis=1, dtype=np.int64)
+    # Column by column: a sum along such short rows takes several times as long.
+    counts = np.zeros(len(words), dtype=np.int64)
+    for column in np.bitwise_count(words).T:
+        counts += column
     return counts
 
 
@@ -316,8 +324,8 @@ def _candidates(rarest: pl.DataFrame, index: pl.DataFrame) -> Iterator[tuple[Int
         counts = many[start:stop]
         row = np.repeat(np.arange(start, stop), counts)
         within = np.arange(row.size) - np.repeat(np.cumsum(counts) - counts, counts)
-        pair = np.stack([other[row], owner[first[row] + within]])
-        pair = pair[:, np.lexsort((pair[1], pair[0]))]
-        is_new = np.ones(row.size, dtype=np.bool_)
-        is_new[1:] = (pair[:, 1:] != pair[:, :-1]).any(axis=0)
-        yield pair[0][is_new], pair[1][is_new]
+        # Both in one number: sorting these is several times faster than sorting rows of two.
+        pair = (other[row] << 32) + owner[first[row] + within]
+        pair.sort()
+        pair = pair[np.diff(pair, prepend=-1) != 0]
+        yield pair >> 32, pair & 0xFFFFFFFF

@@ -4,7 +4,7 @@ import math
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import count, islice, repeat
+from itertools import chain, count, repeat
 from typing import Self
 
 import numpy as np
@@ -278,14 +278,12 @@ class _Flat:
         """
         items: list[str] = []
         numbers: list[float] = []
-        found: list[float] = []
-        following = iter(wanted)
-        nowhere = repeat(math.nan)
-        for scores, n in zip(mappings.values(), n_wanted.tolist(), strict=True):
+        for scores in mappings.values():
             items += scores
             numbers += scores.values()
-            # Here, as another loop would have to fetch each mapping again.
-            found += map(scores.get, islice(following, n), nowhere)
+        # One call for all of them: most queries have few, and a call for each takes longer.
+        asked = chain.from_iterable(map(repeat, mappings.values(), n_wanted.tolist()))
+        found = list(map(dict.get, asked, wanted, repeat(math.nan)))
         names = list(mappings)
         if not are_texts(names, items):
             return None

@@ -5,7 +5,6 @@ silently, it gives wrong numbers.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import SequenceMatcher
 from functools import lru_cache, partial
 from itertools import islice
 from typing import Any, NamedTuple, TypeGuard, get_type_hints
@@ -577,6 +576,9 @@ def _refuse_misspelt(field: str, keys: Iterable[str], at: At) -> None:
 
 @lru_cache(maxsize=1024)
 def _is_near(key: str, field: str) -> bool:
+    # Imported late: most records have no key that is not known.
+    from difflib import SequenceMatcher
+
     return key != field and SequenceMatcher(None, key.lower(), field).ratio() >= 0.8
 
 
