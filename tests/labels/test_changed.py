@@ -137,6 +137,10 @@ def test_every_label_gives_the_exact_difference() -> None:
     found = switched(lambda item: float(item == "n"), 30)
     assert (found.low, found.difference, found.high) == (0.5, 0.5, 0.5)
     assert "by labels of all that changed" in found.claim.fact
+    # Nothing is estimated any more, so nothing is said of an interval.
+    assert "interval" not in str(found.document())
+    assert "The interval holds at all looks" in str(switched(lambda item: 1, 24).document())
+    assert "interval" not in str(switched(lambda item: 1, 0, runs(10)).document())
 
 
 def test_a_pool_of_what_differs(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from calipers.labels.judged_truth import JudgedTruth, is_relevant, why_waiting
 from calipers.model.arrays import Floats
 from calipers.model.claim import Claim, Standing
 from calipers.model.document import Document, Note, of_claim
-from calipers.model.fact import Fact, Sentence, named, sentence
+from calipers.model.fact import Fact, Sentence, named, sentence, signed_short
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import JUDGED_BY, MACHINE, Label, Pair, SwitchDraw, TargetsAs
 from calipers.model.result import Plain, ShowsItself
@@ -76,6 +76,9 @@ class Switch(Plain, ShowsItself, SwitchDraw):
     low: float | None
     high: float | None
     verdict: switching.Verdict
+    better: int
+    worse: int
+    """Of the queries counted, those with more and with fewer relevant results than before."""
     more_queries: int
     """Queries to label until the next look."""
     more_results: int
@@ -139,17 +142,21 @@ class Switch(Plain, ShowsItself, SwitchDraw):
             between = "" if low == high else f" ({low:.2f} to {high:.2f})"
             kept = f"is better by {gain:.2f}{between}"
         elif gain >= LARGE:
-            kept = f"gains {gain:.2f} (−{abs(low):.2f} to +{high:.2f})"
-        ends = " to ".join(
-            f"{'+' if end > 0 else '−' if end < 0 else ''}{abs(end):.2f}"
-            for end in (low, high)
-        )
+            kept = f"gains {gain:.2f} ({signed_short(low)} to {signed_short(high)})"
+        ends = " to ".join(dict.fromkeys(signed_short(end) for end in (low, high)))
         sentences = {
             "loss": f"Do not switch: {self.new} loses {lost}",
             "small loss": f"{self.new} is worse, within what you allow: it loses {lost}",
             "safe": f"Safe to switch: {self.new} {kept}",
             "open": f"Not settled: {self.new} has {ends}",
         }
+        verdict = sentences[self.verdict]
+        if self.verdict == "small loss" and high >= 0:
+            # Many lose a little, and few gain much: the mean alone would say less.
+            counts = f"{self.worse:,} of {plural(self.counted or 0, 'question')}"
+            verdict = (
+                f"{self.new} is worse in {counts}, better in {self.better:,}: {ends}"
+            )
         fact = Fact(
             about="difference",
             system=self.new,
@@ -159,12 +166,14 @@ class Switch(Plain, ShowsItself, SwitchDraw):
             high=high,
             k=k,
             queries=self.counted,
+            better=self.better,
+            worse=self.worse,
             of=self.queries,
             value=self.confidence,
             direction="better" if gain > 0 else "worse" if gain < 0 else "same",
             sure=low > 0 or high < 0,
         )
-        return Sentence(f"{sentences[self.verdict]} {results}{after}", [fact])
+        return Sentence(f"{verdict} {results}{after}", [fact])
 
     @property
     def _next(self) -> str | None:
@@ -192,7 +201,6 @@ class Switch(Plain, ShowsItself, SwitchDraw):
 def document(switch: Switch) -> Document:
     """The verdict, and what it rests on."""
     same = switch.queries - switch.changed
-    looks = listed([f"{look:,}" for look in switch.looks]) if switch.looks else ""
     before = Fact(about="count", count=switch.labelled_before, text="labelled")
     notes = [
         Note(
@@ -203,15 +211,25 @@ def document(switch: Switch) -> Document:
             "method",
             sentence(
                 "{it.count} of {it.of:question|questions} did not change and count as no "
-                "difference. The interval holds at all looks together, after {looks.text} "
-                "labelled questions.",
+                "difference.{looks}",
                 it=Fact(about="count", count=same, of=switch.queries),
-                looks=named(looks),
+                looks=_looks(switch),
             ),
         ),
     ]
     shown = notes[not switch.labelled_before :] if switch.changed else []
     return of_claim(switch.claim, *shown)
+
+
+def _looks(switch: Switch) -> Sentence:
+    """When the interval is looked at; nothing where all is labelled, or will be at one look."""
+    early = [look for look in switch.looks if look < switch.drawn_from]
+    if not early or switch.counted == switch.drawn_from:
+        return Sentence("")
+    return sentence(
+        " The interval holds at all looks together, after {looks.text} labelled questions.",
+        looks=named(listed([f"{look:,}" for look in switch.looks])),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -401,8 +419,10 @@ def switch_at(
     ahead = next((look for look in looks if look > labelled), many)
     verdict: switching.Verdict = "open"
     difference = low = high = None
+    better = worse = 0
     if counted is not None:
         drawn = differences[:counted]
+        better, worse = int((drawn > 0).sum()), int((drawn < 0).sum())
         level = switching.level_of(many, draw.confidence)
         totals = switching.switch_totals(drawn, changed_results.sizes, level)
         difference, low, high = (
@@ -425,6 +445,8 @@ def switch_at(
         low=low,
         high=high,
         verdict=verdict,
+        better=better,
+        worse=worse,
         more_queries=ahead - labelled,
         more_results=int(
             missing[changed_results.start[labelled] : changed_results.start[ahead]].sum()

@@ -11,6 +11,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput, NoCommonIds
 from calipers.input_types import GroundTruthInput, SystemsInput
+from calipers.io.files.open import is_standard_input
 from calipers.io.load import load
 from calipers.io.tables.columns import Columns
 from calipers.model.matched import Matched
@@ -73,13 +74,36 @@ def matched_systems(
         how = Reading(matching=matching) if isinstance(value, Matched) else reading
         try:
             pairs[name] = matched(value, how, again=again, weight_by=weight_by)
-            if truth is not None and truth.run is None:
-                _refuse_ground_truth(name, value, pairs[name], columns)
         except NoCommonIds as error:
             raise NoCommonIds(f"{name} cannot be measured. {error}") from None
+        except InvalidInput:
+            _refuse_truth_among(systems, ground_truth, columns)
+            raise
+        if truth is not None and truth.run is None:
+            _refuse_ground_truth(name, value, pairs[name], columns)
     if systems and columns is not None:
         columns.check_used()
     return pairs
+
+
+def _refuse_truth_among(
+    systems: Mapping[str, object], ground_truth: object, columns: Columns | None
+) -> None:
+    """Refuse a file that holds a ground truth alone: a pattern such as *.jsonl may hold it, too."""
+    for value in systems.values():
+        if not isinstance(value, str | os.PathLike) or is_standard_input(value):
+            continue
+        try:
+            found = load(value, "both", columns)
+        except InvalidInput:
+            continue
+        if found.ground_truth is not None and found.run is None:
+            give = "" if ground_truth is not None else " and give it as the ground truth"
+            how = "" if ground_truth is not None else ": -g (ground_truth= in Python)"
+            raise InvalidInput(
+                f"{value} holds a ground truth and no results, so it is no system; leave "
+                f"it out of the systems{give}{how}."
+            )
 
 
 def _refuse_ground_truth(

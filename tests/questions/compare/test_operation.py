@@ -7,6 +7,8 @@ import calipers
 from calipers import compare, evaluate
 from calipers.errors import InvalidInput
 from calipers.questions.systems import name_systems
+from tests.command import calipers_command, refused
+from tests.questions.samples import write_lines
 from tests.systems import NEW, OLD, records
 
 TRUTH = {f"q{i}": ["target"] for i in range(len(OLD))}
@@ -113,6 +115,25 @@ def test_a_mean_of_two_tenths_is_two_tenths():
     run = hits(1, 2, 3)
     truth = {query: [f"t{i}" for i in range(10)] for query in run}
     assert calipers.gate(ground_truth=truth, run=run, require="precision@10 >= 0.2").passed
+
+
+@pytest.mark.parametrize("given", [(), ("-g", "truth.jsonl")])
+@pytest.mark.parametrize("names", ["a truth", "truth a", "a b truth", "a truth b"])
+def test_a_file_without_results_is_no_system(names, given, tmp_path, monkeypatch):
+    """As `compare *.jsonl` gives it: what is said to do works."""
+    monkeypatch.chdir(tmp_path)
+    asked = [{"query": f"What is {n}?", "id": f"q{n}"} for n in range(4)]
+    for name in "ab":
+        write_lines(f"{name}.jsonl", [{**one, "retrieved": ["t", name]} for one in asked])
+    write_lines("truth.jsonl", [{**one, "ground_truth": ["t"]} for one in asked])
+    systems = [f"{name}.jsonl" for name in names.split()]
+    said = refused("compare", *systems, *given)
+    assert "truth.jsonl holds a ground truth and no results, so it is no system" in said
+    assert ("-g (ground_truth" in said) is not given
+    assert "--run" not in said
+    left = [name for name in systems if name != "truth.jsonl"]
+    done = calipers_command("compare", *left, "-g", "truth.jsonl")
+    assert (done.code == 0) is (len(left) > 1)
 
 
 def test_the_ground_truth_among_the_systems_is_refused(tmp_path, monkeypatch):

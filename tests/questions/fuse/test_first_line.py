@@ -130,6 +130,20 @@ ZOO: dict[str, tuple[Lane, Lane, dict[str, Any], str]] = {
         "~ Keep today's run: words alone is better in ndcg@10 (0.500, it was 0.289) but worse in "
         "recall@10 (0.500, it was 1.000).",
     ),
+    "a lane ranks better, and may find less": (
+        lane(40, lambda i: None if i < 4 else 1, "w"),
+        lane(40, lambda i: 25 if i % 2 else None, "v"),
+        {"today": lane(40, lambda i: 9, "t")},
+        "▲ Use words alone. It is better than today's run: ndcg@10 is 0.900, it was 0.301; "
+        "recall@10 fell from 1.000 to 0.900, which may be chance.",
+    ),
+    "a lane ranks better, and may lose more than it gains": (
+        lane(40, lambda i: None if i >= 30 else 2, "w"),
+        lane(40, lambda i: 25 if i % 2 else None, "v"),
+        {"today": lane(40, lambda i: 5 if i >= 4 else None, "t")},
+        "~ Keep today's run: words alone is better in ndcg@10 (0.473, it was 0.348), but "
+        "recall@10 fell from 0.900 to 0.750, which may be chance.",
+    ),
     "today is far below": (
         GOOD,
         lane(N, lambda i: 2, "v"),

@@ -15,9 +15,9 @@ from calipers.errors import InvalidInput
 from calipers.frozen import dataclass
 from calipers.model.arrays import Floats, Ints
 from calipers.model.claim import Claim, Standing
-from calipers.model.fact import Fact, Sentence, named, replaced, sentence
+from calipers.model.fact import Fact, Sentence, joined, named, replaced, sentence
 from calipers.model.scores import MetricFacts
-from calipers.questions.compare.paired_claim import claim_of
+from calipers.questions.compare.paired_claim import LARGE, claim_of
 from calipers.questions.expected_gain import ExpectedGain
 from calipers.questions.fuse.result import FusedSetting
 from calipers.statistics.paired_rows import PairedRow, paired_rows
@@ -53,6 +53,8 @@ class _Choice:
 
     setting: int
     rows: Sequence[PairedRow]
+    lost: Sequence[float]
+    """How far each share, such as recall, is below that in use; below 0 where it is above."""
     by: int = 0
     """The metric by which it was chosen."""
 
@@ -63,8 +65,21 @@ class _Choice:
 
     @property
     def wins(self) -> bool:
-        """Whether it is better in a metric and worse in none."""
-        return self.first("better") is not None and self.first("worse") is None
+        """Whether it is better in a metric, worse in none, and may not lose more than it gains."""
+        if self.first("better") is None or self.first("worse") is not None:
+            return False
+        gains = [row.difference or 0.0 for row in self.rows if row.standing == "better"]
+        return self.may_lose is None or self.lost[self.may_lose] < max(gains)
+
+    @property
+    def may_lose(self) -> int | None:
+        """The metric that fell most, where that is much and may be chance."""
+        fell = [
+            at
+            for at, row in enumerate(self.rows)
+            if row.standing == "no clear difference" and self.lost[at] >= LARGE - TIE
+        ]
+        return max(fell, key=lambda at: self.lost[at], default=None)
 
     @property
     def gain(self) -> float:
@@ -107,11 +122,23 @@ class _Trial:
         rows = iter(self.tested(columns))
         every = range(len(self.metrics))
         winners = [
-            _Choice(gain.winner, [next(rows) for _ in every], by)
+            _Choice(gain.winner, [next(rows) for _ in every], self.lost(gain.winner), by)
             for by, gain in gains.items()
         ]
-        alone = [_Choice(lane, [next(rows) for _ in every]) for lane in lanes]
+        alone = [
+            _Choice(lane, [next(rows) for _ in every], self.lost(lane)) for lane in lanes
+        ]
         return winners, alone
+
+    def lost(self, setting: int) -> list[float]:
+        """How far each metric of a setting is below that in use; 0 where it is no share."""
+        in_use, now = self.settings[0].means, self.settings[setting].means
+        return [
+            metric.turn * (in_use[metric.name] - now[metric.name])
+            if metric.bounds[1] == 1
+            else 0.0
+            for metric in self.metrics
+        ]
 
     def _of_winners(self, gains: Mapping[int, WinnerGain]) -> Iterator[Floats]:
         """Yield the gains of each winner; by its own metric those on fresh queries."""
@@ -231,7 +258,11 @@ def _use(
     ends = (setting.means[metrics[at].name] for setting in (default, new))
     claim = claim_of(choice.rows[at], metrics[at], *ends, names=(default.name, new.name))
     fact = f"Use {new.name}. It{claim.fact.removeprefix(new.name)}"
-    return replace(claim, fact=replaced(claim.fact, fact))
+    if choice.may_lose is None:
+        return replace(claim, fact=replaced(claim.fact, fact))
+    but = _fell(default, new, metrics[choice.may_lose])
+    known = replaced(claim.fact, fact.removesuffix("."))
+    return replace(claim, fact=joined(known, "; ", but, ".", by=""))
 
 
 def _keep(
@@ -247,17 +278,17 @@ def _keep(
     queries = Fact(about="count", count=n, text="queries")
     for choice in (*chosen, *alone):
         better = choice.first("better")
-        worse = choice.first("worse")
-        if better is not None and worse is not None:
-            now = settings[choice.setting]
-            fact = sentence(
-                "Keep {default.text}: {new.text} is better in {gained} but worse in {lost}.",
-                default=default,
-                new=named(now.name),
-                gained=_moved(settings[0], now, metrics[better].name),
-                lost=_moved(settings[0], now, metrics[worse].name),
-            )
-            return "no clear difference", fact, 0
+        if better is None or choice.wins:
+            continue
+        now = settings[choice.setting]
+        fact = sentence(
+            "Keep {default.text}: {new.text} is better in {gained}{lost}.",
+            default=default,
+            new=named(now.name),
+            gained=_moved(settings[0], now, metrics[better]),
+            lost=_loss(settings[0], now, metrics, choice),
+        )
+        return "no clear difference", fact, 0
     if lane and n >= FEWEST_TO_DROP and lane.as_good:
         fact = sentence(
             "{lane.text} is enough: {default.text} adds nothing on {it.count:query|queries}.",
@@ -282,14 +313,45 @@ def _keep(
     return "no clear difference", fact, 0
 
 
-def _moved(before: FusedSetting, now: FusedSetting, metric: str) -> Sentence:
+def _loss(
+    before: FusedSetting,
+    now: FusedSetting,
+    metrics: Sequence[MetricFacts],
+    choice: _Choice,
+) -> Sentence:
+    """What a setting loses that is better in another metric."""
+    worse = choice.first("worse")
+    if worse is not None:
+        return sentence(" but worse in {lost}", lost=_moved(before, now, metrics[worse]))
+    fell = _fell(before, now, metrics[choice.may_lose or 0])
+    return sentence(", but {fell}", fell=fell)
+
+
+def _fell(before: FusedSetting, now: FusedSetting, metric: MetricFacts) -> Sentence:
+    """A metric that is much worse in a setting, which may be chance."""
+    return sentence(
+        "{it.metric} {how} from {it.before} to {it.value}, which may be chance",
+        how="fell" if metric.turn > 0 else "rose",
+        it=_difference(before, now, metric),
+    )
+
+
+def _moved(before: FusedSetting, now: FusedSetting, metric: MetricFacts) -> Sentence:
     """A metric of a setting, and what it was."""
-    fact = Fact(
+    it = _difference(before, now, metric)
+    return sentence("{it.metric} ({it.value}, it was {it.before})", it=it)
+
+
+def _difference(before: FusedSetting, now: FusedSetting, metric: MetricFacts) -> Fact:
+    """How a metric of a setting differs from that of another."""
+    means = (now.means[metric.name], before.means[metric.name])
+    gain = metric.turn * (means[0] - means[1])
+    return Fact(
         about="difference",
         system=now.name,
         against=before.name,
-        metric=metric,
-        value=now.means[metric],
-        before=before.means[metric],
+        metric=metric.name,
+        value=means[0],
+        before=means[1],
+        direction="better" if gain > 0 else "worse" if gain < 0 else "same",
     )
-    return sentence("{it.metric} ({it.value}, it was {it.before})", it=fact)

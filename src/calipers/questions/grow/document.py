@@ -20,6 +20,7 @@ from calipers.present.charts import Axis, Band, Chart, Dot, Mark, Panel, Stroke,
 from calipers.present.escape import printable
 from calipers.questions.grow.result import (
     FEWEST,
+    WIDEST,
     Growth,
     GrowthValue,
     NeededK,
@@ -250,6 +251,19 @@ def _reasons(growth: Growth) -> Iterator[str]:
         # What is needed is named, not measured.
         text = "; ".join(lines)
         yield Sentence(f"{text[0].upper()}{text[1:]}.", [named(line) for line in lines])
+    if any(_skips(growth, today.metric) for today in growth.today):
+        yield sentence(
+            "Ranges wider than {it.value:g} are left out; that of a larger corpus may be "
+            "narrower, as less is found there.",
+            it=Fact(about="setting", value=WIDEST),
+        )
+
+
+def _skips(growth: Growth, metric: str) -> bool:
+    """Whether a larger corpus is told of and a smaller one is not, for its wide range."""
+    rows = [row for row in growth.growth if row.metric == metric and row.times > 1]
+    wide = [row.times for row in rows if row.high - row.low > WIDEST]
+    return any(row.printed and row.times > min(wide) for row in rows if wide)
 
 
 def _needs(growth: Growth, metrics: Sequence[str], reason: str) -> str:

@@ -9,6 +9,8 @@ from calipers.model.scores import Interval, with_version
 
 FEWEST = 20
 """Below so many queries nothing is projected."""
+WIDEST = 0.2
+"""The widest interval that is shown."""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ that targets behind their ends could hardly matter.
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from calipers.questions.grow._standing import (
 )
 from calipers.questions.grow.result import (
     FEWEST,
+    WIDEST,
     Growth,
     GrowthSlice,
     GrowthValue,
@@ -45,7 +47,6 @@ from calipers.statistics.growth import (
 from calipers.words import listed
 
 QUERIES_PER_TIMES = 10
-WIDEST = 0.2
 OPEN = 0.01
 """What targets behind the ends of lists may add at most in a part of the corpus."""
 KINDS: dict[str, Kind] = {"recall": "found", "hit_rate": "found", "mrr": "reciprocal"}
@@ -234,9 +235,14 @@ def _project(
             confidence=asked.confidence,
         )
         for metric, k in zip(together, ks, strict=True):
+            most = _Needed(0)
             for times in asked.times:
                 value = table[times, k]
-                reason = _reason(times, k, value, part.n, standings.depth)
+                # A larger corpus never takes fewer queries than a smaller one.
+                queries = _needed_queries(times, value, part.n)
+                if times > 1:
+                    queries = most = _larger(queries, most)
+                reason = _reason(times, k, value, part.n, standings.depth, queries)
                 if metric.name == "mrr" and times > 2:
                     reason = "rests on the first ranks, which can be told up to 2×"
                 if reason is None and times < 1:
@@ -254,17 +260,42 @@ def _by_stem(metrics: Sequence[Metric]) -> list[list[Metric]]:
     return list(groups.values())
 
 
-def _reason(times: float, k: int, value: Projection, n: int, depth: int) -> str | None:
+class _Needed(NamedTuple):
+    """How many queries it takes to tell a value."""
+
+    queries: int
+    is_about: bool = False
+    """Whether the number follows from the width of an interval."""
+
+    def __str__(self) -> str:
+        return f"{'about ' if self.is_about else ''}{self.queries:,} queries"
+
+
+def _needed_queries(times: float, value: Projection, n: int) -> _Needed:
+    """What the size takes, and an interval that is narrow enough where this one is not."""
+    least = _Needed(math.ceil(QUERIES_PER_TIMES * times))
+    width = value.high - value.low
+    if width <= WIDEST:
+        return least
+    about = _Needed(_rounded_up(n * (width / WIDEST) ** 2), is_about=True)
+    return _larger(least, about)
+
+
+def _larger(one: _Needed, other: _Needed) -> _Needed:
+    """The larger need; the first where both are alike."""
+    return one if one.queries >= other.queries else other
+
+
+def _reason(
+    times: float, k: int, value: Projection, n: int, depth: int, needed: _Needed
+) -> str | None:
     """Why a value is not sure enough to be shown; None where it is."""
     if k > depth:
         return f"needs lists of {k:,} results"
     if k < times / 2:
         return f"needs k of {math.ceil(times / 2):,} or more"
-    if n < QUERIES_PER_TIMES * times:
-        return f"needs {math.ceil(QUERIES_PER_TIMES * times):,} queries"
-    width = value.high - value.low
-    if width > WIDEST:
-        return f"needs about {_rounded_up(n * (width / WIDEST) ** 2):,} queries"
+    if n < QUERIES_PER_TIMES * times or value.high - value.low > WIDEST:
+        return f"needs {needed}"
     return None
 
 
