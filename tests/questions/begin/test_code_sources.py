@@ -47,7 +47,8 @@ def test_docstrings_ask_for_the_code_below_them():
 
 
 @pytest.mark.parametrize(
-    "folder", ["_ext/php", "vendor", "pkg/_vendor", "third_party", "externals", "downstream"]
+    "folder",
+    ["_ext/php", "vendor", "pkg/_vendor", "third_party", "externals", "downstream", "docs/images"],
 )
 def test_packages_of_others_are_not_asked(folder):
     assert not [*from_docstrings(Library([as_document(f"{folder}/a.py", "python", CODE)]))]

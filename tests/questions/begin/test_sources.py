@@ -303,3 +303,69 @@ def test_a_hostile_file_takes_no_longer_than_any_other(text):
     for source in (from_faq, from_links, from_headings):
         list(source(library))
     assert time.process_time() - begun < 5
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a_md", "To try the call of a client again after a while, write:\n\n```\ncode\n```"),
+        ("a_md", "To try the call of a client again after a while, write\n\n- one\n- two"),
+        ("a_md", "The following table shows what the client does after a failed call."),
+        ("a_md", "Have you ever asked yourself what a client does after a failed call?"),
+        ("a_md", "In this chapter you learn how the client tries a failed call again."),
+        ("a_html", "<p>Figure 3.1. A client that tries its call a second time</p>"),
+        ("a_html", "<p>[a picture of a client that tries its call a second time]</p>"),
+        ("a_md", "Der folgende Abschnitt zeigt, wie der Client die Anfrage wiederholt."),
+        ("a_md", "以下の表に、失敗したリクエストを再送するときのクライアントの動作を示します。"),
+        ("a_md", "本节介绍客户端在请求失败之后如何重新发送这个请求，以及需要等待多长时间。"),
+        ("a_md", "See [the rules](b.md#x) for it. For more, read [the guide of the client](c.md)."),
+    ],
+)  # fmt: skip
+def test_what_only_announces_or_leads_on_is_no_answer(name, text):
+    head = "<h1>Retry a failed request</h1>" if name == "a_html" else "# Retry a failed request"
+    assert not asked(from_headings(documents(**{name: f"{head}\n\n{text}\n"})))
+
+
+def test_the_end_of_a_paragraph_that_leads_on_is_not_in_the_target():
+    text = f"# Retry a failed request\n\n{PROSE} For example:\n\n```\ncode\n```\n"
+    assert asked(from_headings(documents(a_md=text))) == [("Retry a failed request", PROSE)]
+    text = f"# Retry a failed request\n\nTable 3 shows the times. {PROSE}\n"
+    assert len(asked(from_headings(documents(a_md=text)))) == 1
+
+
+def test_numbers_before_a_heading_do_not_hide_that_many_pages_have_it():
+    names = enumerate(("blue", "red", "green", "white"), 1)
+    pages = {
+        f"{name}_html": f"<h1>The {name} client</h1><p>{PROSE} {name}.</p>"
+        f"<h2>{at}.2. Limits of a request</h2><p>With {name}: {PROSE}</p>"
+        for at, name in names
+    }
+    reasons = [one.unfit for one in from_headings(documents(**pages)) if "Limits" in one.question]
+    assert reasons == ["the name of a part of many pages"] * 4
+
+
+@pytest.mark.parametrize(
+    ("heading", "prose"),
+    [
+        ("Option B", PROSE),
+        ("Example 2", PROSE),
+        ("Donations", PROSE),
+        (
+            "Lösung 3",
+            "Der Client wartet eine Weile und stellt dann die gleiche Anfrage noch einmal.",
+        ),
+        ("算法二", "客户端先等待一段时间，然后再次发送同一个请求，最多重试五次，之后报告错误。"),
+    ],
+)
+def test_a_word_with_a_number_is_the_name_of_a_part(heading, prose):
+    library = documents(a_md=f"# The client\n\n{prose}\n\n## {heading}\n\nABC {prose}\n")
+    assert {one.unfit for one in from_headings(library) if one.line == 5} == {
+        "the usual name of a part"
+    }
+
+
+@pytest.mark.parametrize(
+    ("welcome", "name"), [("Welcome to Gauge", "Gauge"), ("欢迎来到 OI Wiki！", "OI Wiki")]
+)
+def test_a_greeting_is_no_title(welcome, name):
+    assert documents(index_md=f"# {welcome}\n\n{PROSE}\n").title == name

@@ -5,6 +5,13 @@ import re
 
 from calipers.frozen import dataclass
 
+CAPTION = re.compile(
+    r"(?:table|figure|fig\.|listing|example|tabelle|abbildung|abb\.|beispiel|tableau|exemple|tabla"
+    r"|figura|图|表|図|例)\s*\d+(?:[.\-–]\d+)*",
+    re.IGNORECASE,
+)
+"""How the line below or above a picture or a table begins."""
+
 
 @dataclass(frozen=True)
 class Section:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from calipers.frozen import dataclass
-from calipers.io.documents.parts import Section
+from calipers.io.documents.parts import CAPTION, Section
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader
@@ -28,10 +28,6 @@ REPEATED = 3
 """On so many pages a line at the edge is no text."""
 _NUMBERED = re.compile(
     r"^(?:(?i:chapter|part|appendix|annex|kapitel|teil)\s+)?(?:\d+|[A-Z](?=\.))(?:\.\d+)*[.:)]*\s+"
-)
-_CAPTION = re.compile(
-    r"(?:table|figure|fig\.|listing|example|tabelle|abbildung|tableau|tabla|图|表|図)\s*\d",
-    re.IGNORECASE,
 )
 _LEADERS = re.compile(r"(?:\.\s?){4,}\s*\d*\s*$")
 
@@ -313,7 +309,7 @@ def _is_heading(line: Line, body: float, body_bold: bool) -> bool:
     """Whether a line stands out by its type, and is no sentence."""
     if not re.search(r"[^\W\d_]{2}", line.text) or len(line.text) > MOST_LETTERS:
         return False
-    if _CAPTION.match(line.text):
+    if CAPTION.match(line.text):
         return False
     if line.text.endswith((".", ",", ";", "。", "，")) or line.text[0].islower():
         return False

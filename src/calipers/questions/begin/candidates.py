@@ -11,6 +11,7 @@ from typing import TypeVar
 import msgspec
 
 from calipers.frozen import dataclass
+from calipers.io.documents.parts import CAPTION
 from calipers.io.documents.sections import TextDocument, lines_of, without_markup
 from calipers.model.labels import MADE_FROM
 from calipers.questions.begin.languages import (
@@ -36,7 +37,11 @@ LONG_WORD = 10
 """Letters from which on one word says what others say in two, where a language joins words."""
 _WORD = re.compile(r"[^\W_]+(?:['’.\-_/][^\W_]+)*")
 _SIGN = re.compile(r"[^\w\s]|[\d_]")
-_SENTENCE = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"')\]]))\s+(?=\S)|(?<=[。！？])")
+_SENTENCE = re.compile(
+    r"(?:(?<=[.!?])|(?<=[.!?][\"')\]]))\s+(?=\S)|(?<=[。！？])|(?<=．)(?!\d)"
+)
+_FULL_STOPS = "。！？．"
+"""What ends a sentence where no blank follows."""
 _ABBREVIATION = re.compile(
     r"(?:\be\.g|\bi\.e|\bvs|\betc|\bcf|\b[A-Z]|\bz\. ?B|\bbzw|\bd\. ?h|\bca|\bp\. ?ex)\.$"
 )
@@ -131,6 +136,33 @@ def how_many_words(words: Iterable[str], language: str = USUAL) -> float:
     return others + (len(pairs) + runs) / 2 if pairs else others
 
 
+_NUMBER = re.compile(
+    r"^(?:(?:step|chapter|part|section|appendix|phase|schritt|kapitel|teil|abschnitt|étape|chapitre"
+    r"|paso|capítulo|passo|stap|шаг|глава)?\s*[\dIVX]+(?:\.\d+)*[.):]?\s+"
+    r"|第\s*[\d一二三四五六七八九十]+\s*[章节節部步]?[.:：、]?\s*|[一二三四五六七八九十]+、\s*"
+    r"|[\d]+(?:\.\d+)*[.):、]\s*|Q:\s+)",
+    re.IGNORECASE,
+)
+_MARKS = re.compile(
+    r"^[\s•*#\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]+|^[-–]\s+"
+    r"|[\s#*\-\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]+$"
+)
+"""Signs around a heading that are no part of it."""
+
+
+@lru_cache(maxsize=1_000)
+def plain_heading(heading: str) -> str:
+    """A heading without its number and the signs around it.
+
+    >>> plain_heading("2.1. Retry a request:"), plain_heading("第 3 章 安装插件")
+    ('Retry a request', '安装插件')
+    >>> plain_heading("🚀 Use .NET objects:"), plain_heading(".NET objects")
+    ('Use .NET objects', '.NET objects')
+    """
+    bare = _NUMBER.sub("", _MARKS.sub("", heading)).strip(" :：")
+    return bare.rstrip(" .:：")
+
+
 def needs_context(text: str, language: str = USUAL) -> bool:
     """Whether a text points to what stands around it.
 
@@ -181,7 +213,7 @@ def sentences(text: str) -> list[str]:
     for part in _SENTENCE.split(text):
         # A sentence begins with a capital, a digit or a mark, and not after "e.g.".
         goes_on = part[:1].islower() or (whole and _ABBREVIATION.search(whole[-1]))
-        if whole and goes_on and whole[-1][-1:] not in "。！？":
+        if whole and goes_on and whole[-1][-1:] not in _FULL_STOPS:
             whole[-1] += f" {part}"
         elif part:
             whole.append(part)
@@ -189,7 +221,8 @@ def sentences(text: str) -> list[str]:
 
 
 _NO_PROSE = re.compile(
-    r"[|<>!]|\?\?\?|\.\. |:\w+:(?!`)|\[[^\]]+\]:|#|[-*_]{3,}|\{[%{]|:::|={3,}|\$\$|[-*+] |\d+[.)] "
+    r"[|<>!]|\?\?\?|\.\. |:\w+:(?!`)|\[[^\]]+\](?::|$)|#|[-*_]{3,}|\{[%{]|:::|={3,}|\$\$"
+    r"|[-*+] |\d+[.)] "
 )
 """How a line begins that is a list, a table, a directive, a comment, an image or HTML."""
 
@@ -242,9 +275,24 @@ def blocks(document: TextDocument, start: int, end: int) -> Iterator[Paragraph]:
             is_prose = is_prose and not (is_markup and _NO_PROSE.match(plain))
             continue
         if begin >= 0:
-            yield Paragraph(start + begin, text[begin:at].strip(), is_prose)
+            block = text[begin:at].strip()
+            yield Paragraph(start + begin, block, is_prose and not is_caption(block))
         begin = -1
         is_prose = True
+
+
+def is_caption(text: str) -> bool:
+    """Whether a paragraph names a picture or a table, and says nothing of what it shows.
+
+    >>> is_caption("図 3.1 ブラシの一覧"), is_caption("Table 3 shows what a retry costs.")
+    (True, False)
+    """
+    found = CAPTION.match(text)
+    if found is None:
+        return False
+    return text[found.end() :][:1] in (".", ":", "：") or not text.endswith(
+        (".", *_FULL_STOPS)
+    )
 
 
 _INDENT = ("    ", "\t")
@@ -260,7 +308,7 @@ def first_words(
     """The first paragraph of a part of a document, cut at the end of a sentence; () without one.
 
     What stands below code, a list, a table or a shorter paragraph is no answer: those are. Nor is a
-    paragraph that only leads elsewhere.
+    paragraph that only leads elsewhere, to a list or to code, or that only asks.
     """
     first = next(
         (block for block in blocks(document, start, end) if block.is_prose), None
@@ -271,30 +319,61 @@ def first_words(
         or _BLOCK.search(document.text[start : first.at])
     ):
         return ()
-    if _leads_elsewhere(first, document, language):
-        return ()
     text = first.text
     if document.kind == "pdf" and not re.match(r"[^\W_a-zà-ÿ]|[\"'“«「(]", text):
         return ()  # the rest of a line whose beginning stood out
     if document.kind == "pdf" and (broken := _HYPHEN.search(text)):
         # Whether a word goes on after the hyphen is not known: end before it.
         text = text[: broken.start()].rpartition(".")[0]
-        text = f"{text}." if reading_length(text) >= SHORTEST_QUOTE else ""
-    return (shortened(sentences(" ".join(text.split()))),) if text else ()
+        text = f"{text}."
+    said = sentences(" ".join(text.split()))
+    # What stands at the end and leads to a list, code or a picture answers nothing alone.
+    if said and _BLOCK.match(document.text[first.at + len(first.text) : end].lstrip()):
+        said = said if _ENDED.search(said[-1]) else said[:-1]
+    while said and _INTRODUCES.search(without_markup(said[-1])):
+        said.pop()
+    answers = _that_answer(said, first, document, language)
+    if reading_length(without_markup(" ".join(answers))) < SHORTEST_QUOTE:
+        return ()
+    return (shortened(said),)
 
 
-def _leads_elsewhere(paragraph: Paragraph, document: TextDocument, language: str) -> bool:
-    """Whether a paragraph is one sentence with a link that says where to read."""
-    text = paragraph.text
+_ENDED = re.compile(r"[.!?。！？．…][\W_]*$")
+"""How a sentence ends that is one."""
+_INTRODUCES = re.compile(r"[:：]\W*$")
+"""How a sentence ends that only introduces what follows it."""
+
+
+def _that_answer(
+    said: Iterable[str], paragraph: Paragraph, document: TextDocument, language: str
+) -> list[str]:
+    """The sentences of a paragraph that neither announce, nor lead elsewhere, nor ask."""
+    end = paragraph.at + len(paragraph.text)
+    links = [
+        " ".join(document.text[link.start : link.end].split())
+        for link in document.links
+        if paragraph.at <= link.start < end
+    ]
+    announces = languages()[language].announces
+    return [
+        one
+        for one in said
+        if not (
+            one.endswith(("?", "？"))
+            or announces.search(one)
+            or _leads_elsewhere(one, links, language)
+        )
+    ]
+
+
+def _leads_elsewhere(sentence: str, links: Iterable[str], language: str) -> bool:
+    """Whether a sentence says with a link where to read."""
     see = languages()[language].see
-    if len(sentences(" ".join(text.split()))) > 1:
-        return False
     if language in ("zh", "ja"):
-        says_see = any(word in text for word in see)
+        says_see = any(word in sentence for word in see)
     else:
-        says_see = not see.isdisjoint(_WORD.findall(text.lower()))
-    end = paragraph.at + len(text)
-    return says_see and any(paragraph.at <= link.start < end for link in document.links)
+        says_see = not see.isdisjoint(_WORD.findall(sentence.lower()))
+    return says_see and any(link in sentence for link in links)
 
 
 _HYPHEN = re.compile(r"\w+[-\u00ad\u2010]\n")
@@ -304,7 +383,7 @@ def shortened(parts: Iterable[str]) -> str:
     """As many sentences, or lines, as a quote may have letters; at least a part of the first."""
     kept = ""
     for part in parts:
-        joint = "" if kept[-1:] in "。！？" else " "
+        joint = "" if kept[-1:] in _FULL_STOPS else " "
         joined = f"{kept}{joint}{part}".strip()
         if reading_length(joined) > LONGEST_QUOTE:
             return kept if reading_length(kept) >= SHORTEST_QUOTE else _cut(joined)

@@ -26,10 +26,11 @@ IS_TEST = re.compile(
 
 
 _ASIDE = re.compile(
-    rf"{IS_TEST.pattern}|(?:^|/)examples?/|(?:^|/)(?:conf|setup)\.py$"
+    rf"{IS_TEST.pattern}|(?:^|/)(?:docs?|examples?|images?|assets|_?static)/|(?:^|/)(?:conf|setup)\.py$"
     r"|(?:^|/)(?:_?vendor(?:ed|s)?|third[_-]?party|_ext|externals?|bundled|downstream)/"
 )
-"""Files that nobody searches for what a function does: tests, examples, packages of others."""
+"""Files that nobody searches for what a function does: tests, examples, packages of others,
+what pages need."""
 _OF_ITS_CLASS = re.compile(
     r"^(?:description of an? |\w[\w-]*: |(?:called|used|invoked|implements?|same as|like)\b)"
     r"|\bthe (?:object|class|instance|node)\b|->|^\w+\(",

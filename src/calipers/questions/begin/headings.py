@@ -17,6 +17,7 @@ from calipers.questions.begin.candidates import (
     first_words,
     how_many_words,
     needs_context,
+    plain_heading,
 )
 from calipers.questions.begin.languages import USUAL, languages
 from calipers.questions.begin.library import Library
@@ -26,21 +27,9 @@ FEW_WORDS = 4
 _VERSION = re.compile(
     r"\bv?\d+\.\d+|^\W*\d|\b(?:19|20)\d\d\b|\bversion \d", re.IGNORECASE
 )
-_NUMBER = re.compile(
-    r"^(?:(?:step|chapter|part|section|appendix|phase|schritt|kapitel|teil|abschnitt|étape|chapitre"
-    r"|paso|capítulo|passo|stap|шаг|глава)?\s*[\dIVX]+(?:\.\d+)*[.):]?\s+"
-    r"|第\s*[\d一二三四五六七八九十]+\s*[章节節部步]?[.:：、]?\s*|[一二三四五六七八九十]+、\s*"
-    r"|[\d]+(?:\.\d+)*[.):、]\s*|Q:\s+)",
-    re.IGNORECASE,
-)
 _CODE = re.compile(
     r"^\W*[\w.:/\-]+\(.*\)\W*$|^\W*[\w\-]+(?:[._/:]\w+)+\W*$|^\W*--?\w|\s--\w|[{}<>=]"
 )
-_MARKS = re.compile(
-    r"^[\s•*#\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]+|^[-–]\s+"
-    r"|[\s#*\-\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]+$"
-)
-"""Signs around a heading that are no part of it."""
 _LOGS = frozenset(
     words_in(
         "changelog changes history news release-notes release_notes releases summary _sidebar "
@@ -48,6 +37,8 @@ _LOGS = frozenset(
         "whatsnew whats_new roadmap todo agents claude 404 500"
     )
 )
+_COUNTED = re.compile(r"^(\w+?)[\s#-]*(?:\d+|[IVX]+|[A-Z]|[一二三四五六七八九十]+)$")
+"""One word with a number or a letter behind it."""
 _GREETING = re.compile(
     r"(?:welcome|willkommen|bienvenue|bienvenid[oa]s?|benvenut[oiae]|welkom|bem-vind[oa]s?"
     r"|добро пожаловать|欢迎|歡迎|ようこそ)(?:\b|(?<=[迎そ]))"
@@ -133,19 +124,6 @@ def _contexts(
         yield library.title
 
 
-@lru_cache(maxsize=1_000)
-def plain_heading(heading: str) -> str:
-    """A heading without its number and the signs around it.
-
-    >>> plain_heading("2.1. Retry a request:"), plain_heading("第 3 章 安装插件")
-    ('Retry a request', '安装插件')
-    >>> plain_heading("🚀 Use .NET objects:"), plain_heading(".NET objects")
-    ('Use .NET objects', '.NET objects')
-    """
-    bare = _NUMBER.sub("", _MARKS.sub("", heading)).strip(" :：")
-    return bare.rstrip(" .:：")
-
-
 def is_log(name: str) -> bool:
     """Whether a document lists changes or links, and explains nothing.
 
@@ -168,11 +146,16 @@ def why_no_question(heading: str, language: str = "en") -> str:
 
     >>> why_no_question("Getting started"), why_no_question("Retry a failed request")
     ('the usual name of a part', '')
+    >>> why_no_question("Option B"), why_no_question("算法二", "zh"), why_no_question("Python 3")
+    ('the usual name of a part', 'the usual name of a part', '')
     """
     known = languages()[language]
     name = "-".join(re.findall(r"\w+", heading.lower()))
     words = [word for word in content_words(heading, language) if word not in known.vague]
     if name in known.generic or name in languages()["en"].generic or not words:
+        return "the usual name of a part"
+    numbered = _COUNTED.match(heading)
+    if numbered and numbered[1].lower() in known.counted:
         return "the usual name of a part"
     if all(word in known.generic for word in words) or _GREETING.match(heading):
         return "the usual name of a part"

@@ -45,7 +45,9 @@ class Language:
     context: frozenset[str]
     generic: frozenset[str]
     vague: frozenset[str]
+    counted: frozenset[str]
     see: frozenset[str]
+    announces: re.Pattern[str]
     links: tuple[re.Pattern[str], ...] = field(default=())
     compounds: bool = False
 
@@ -63,7 +65,9 @@ def languages() -> dict[str, Language]:
             context=frozenset(words_in(entry["context"])),
             generic=frozenset(words_in(entry["generic"])),
             vague=frozenset(_with_parts(words_in(entry["vague"]))),
+            counted=frozenset(words_in(entry["counted"])),
             see=frozenset(words_in(entry["see"])),
+            announces=re.compile(entry["announces"], re.IGNORECASE),
             links=tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns),
             compounds=entry.get("compounds", False),
         )

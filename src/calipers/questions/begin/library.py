@@ -9,7 +9,7 @@ from itertools import islice
 from calipers.frozen import dataclass
 from calipers.io.documents.parts import Section
 from calipers.io.documents.sections import TextDocument
-from calipers.questions.begin.candidates import content_words
+from calipers.questions.begin.candidates import content_words, plain_heading
 from calipers.questions.begin.languages import language_of, languages
 
 MANY_PAGES = 4
@@ -20,7 +20,11 @@ MOST_IN_TITLE = 3
 """Words that a title of a whole library may have to stand before a heading."""
 _FRONT = re.compile(r"^(?:readme|index)(?:\.[a-z-]+)?\.?[a-z]*$", re.IGNORECASE)
 _WELCOME = re.compile(
-    r"^welcome to (?:the )?|(?:'s|’s)? ?(?:documentation|docs|manual|handbook|user guide)$"
+    r"^(?:welcome to|willkommen (?:bei|beim|in|zu|zum|zur)|bienvenue (?:à|dans|sur|chez)"
+    r"|bienvenid[oa]s? a|benvenut[oi] (?:a|in)|bem-vindos? (?:a|ao|à)|welkom bij"
+    r"|добро пожаловать в) (?:the |la |le |den |die |das )?"
+    r"|^(?:欢迎(?:来到|使用|阅读)?|歡迎)|へようこそ\W*$"
+    r"|(?:'s|’s)? ?(?:documentation|docs|manual|handbook|user guide)$"
     r"|手册$|文档$",
     re.IGNORECASE,
 )
@@ -58,7 +62,9 @@ class Library:
         if not fronts:
             return ""
         front = min(fronts, key=lambda front: front.name)
-        title = re.split(r"[:|–—]| - ", _WELCOME.sub("", front.title))[0].strip(" !.,-")
+        title = re.split(r"[:|–—]| - ", _WELCOME.sub("", front.title))[0].strip(
+            " !！.。,-"
+        )
         words = content_words(title, self.language(front))
         others = languages()[self.language(front)].generic
         says = [word for word in words if word not in others]
@@ -73,12 +79,13 @@ class Library:
         """On how many pages each heading stands."""
         pages: Counter[str] = Counter()
         for document in self.documents:
-            pages.update({section.heading.lower() for section in document.sections})
+            heads = (plain_heading(section.heading) for section in document.sections)
+            pages.update({head.lower() for head in heads})
         return pages
 
     def is_usual(self, heading: str) -> bool:
         """Whether a heading stands on so many pages that it is the name of a part of each."""
-        return self._pages[heading.lower()] >= MANY_PAGES
+        return self._pages[plain_heading(heading).lower()] >= MANY_PAGES
 
     @cached_property
     def _sections(self) -> tuple[list[frozenset[str]], dict[str, list[int]]]:

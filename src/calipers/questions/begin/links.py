@@ -73,7 +73,7 @@ _EMPTY = re.compile(
     re.IGNORECASE,
 )
 _CUT = re.compile(
-    r"\b(?:alternatives|hurry|rundown|you|your own|or learn|and how|then|done with)\b|"
+    r"\b(?:alternatives|same|hurry|rundown|you|your own|or learn|and how|then|done with)\b|"
     r"^(?:that|which|what|see|note|and|or|all|now|more|details?|advice|hints|core|further|"
     r"if|whether|because|since|unless|although|while|executables? are|"
     r"(?:an? |the )?(?:\w+ )?(?:diagram|figure|table|warnings?|illustration|picture|comparison))\b|"

@@ -152,7 +152,7 @@ def _unique(candidates: Iterable[Candidate], account: Counter[str]) -> list[Cand
     for candidate in candidates:
         reason = candidate.unfit or why_unfit(candidate.question, candidate.language)
         if not reason and not candidate.quotes:
-            reason = "no paragraph stands first below it"
+            reason = "no paragraph that answers it stands first below it"
         if reason:
             account[reason] += 1
             continue
