@@ -92,6 +92,19 @@ def test_a_small_loss_that_stays_is_heard():
     assert any(watch(values, ALLOW, LEVEL).rings[20:])
 
 
+def test_after_a_sudden_loss_the_reference_is_the_nights_just_before():
+    """They are what the value before is the mean of; the first week is not."""
+    rng = np.random.default_rng(0)
+    values = np.where(np.arange(30) < 6, rng.random((16, 30)) < 0.5, 1.0)
+    values[:9, 27:] = values[15, 27:] = 0.0  # better since night 9, too short to be the reference
+    values[15, 15:18] = 0.0
+    found = seen(*values)
+    assert found.rings[-1] == "sudden"
+    assert found.reference == tuple(range(8, 15))
+    assert found.best is None
+    assert found.before == pytest.approx(values[8:15].mean(axis=0))
+
+
 def test_a_new_query_has_the_reference_of_its_own_first_nights():
     values = np.full((12, 20), np.nan)
     values[:, :10] = 1.0

@@ -190,11 +190,20 @@ def like_ranks(truth: GroundTruth) -> list[str]:
             "The grades of each query are {grades.text}, and the highest counts most; if they "
             "are ranks, write them the other way round. {option.text} counts from "
             "{least.count} on.",
-            grades=named(f"1, 2, … {int(each['rows'][0])}"),
+            grades=named(_counted(int(each["rows"][0]))),
             option=named(option),
             least=Fact(about="setting", count=2),
         )
     ]
+
+
+def _counted(last: int) -> str:
+    """The numbers from 1 to the last, in words.
+
+    >>> _counted(3), _counted(10)
+    ('1, 2 and 3', '1, 2, … 10')
+    """
+    return "1, 2 and 3" if last == 3 else f"1, 2, … {last}"
 
 
 _FEWEST_RANKS = 3

@@ -55,7 +55,8 @@ class Watched:
     rings: tuple[Look | None, ...]
     """Which test rang, for each night."""
     reference: tuple[int, ...]
-    """The nights that the last one is compared with."""
+    """The nights that the last one is compared with: those just before it after a sudden
+    loss."""
     best: int | None
     """The night that represents the reference where there is no noise."""
     noisy: bool
@@ -146,6 +147,7 @@ class _State:
         if rings == "week":
             now = mean_of(self.values[self._week(night)])
         elif rings == "sudden":
+            reference, best = tuple(self.quiet[-WEEK:]), None
             before = mean_of(self.values[self.quiet[-WEEK:]])
         if rings is None:
             self._add(night, base)

@@ -122,7 +122,7 @@ LOCKED_FOR = 3.0
 MOST_LINES = 4
 """How many names have a trend on the first page, the latest first."""
 DRAWN = 60
-"""How many evaluations a trend has."""
+"""How many evaluations a trend shows; its answer rests on all of them."""
 SAME = ("metric", "scale")
 """Settings in which a pool is that of a page, if it was made of the same evaluations."""
 
@@ -298,8 +298,8 @@ class WebSources:
     def _line(self, name: str, which: Which) -> str:
         """The alarm's answer with the trend of its leading metric."""
         try:
-            settings = HistoryAlarmSettings(which=which, last=DRAWN, store=self.where)
-            alarm = history_alarm(name, settings=settings)
+            settings = HistoryAlarmSettings(which=which, store=self.where)
+            alarm = history_alarm(name, settings=settings).drawn(DRAWN)
         except StoreAway:
             raise
         except InvalidInput as error:

@@ -1,5 +1,6 @@
 """The static site of a history: its files, its links, its badge, and hostile text in it."""
 
+import html
 import json
 import re
 import xml.etree.ElementTree as ET
@@ -106,6 +107,33 @@ def test_the_badge_is_not_green_after_a_fall_on_too_few_queries_for_an_alarm(
     trend = calipers.history_trend("n", store=store)
     assert not trend.raised
     assert badge_of(trend)["color"] == colour
+
+
+def test_a_fall_that_is_older_than_the_list_is_still_told_by_the_page_and_its_badge(tmp_path):
+    """The site lists four nights; what they are compared with is a week before them."""
+    store = str(tmp_path / "history.db")
+    truth = {f"q{n}": [f"a{n}"] for n in range(12)}
+    for night in range(14):
+        lost = 0 if night < 8 else 9
+        run = {f"q{n}": ["x" if n < lost else f"a{n}"] for n in range(12)}
+        scores = calipers.evaluate(ground_truth=truth, run=run, metrics="recall@1")
+        now = FIRST + timedelta(days=night)
+        calipers.save(scores, "n", store=store, ground_truth=truth, run=run, now=now)
+    alarm = calipers.history_alarm("n", store=store)
+    assert alarm.raised
+    done = calipers_command(
+        "history", "n", "-n", "4", "--store", store, "--html", str(tmp_path / "site")
+    )
+    assert done.code == 0, done.err
+    index = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
+    assert alarm.document().sentence in html.unescape(index)
+    badge = json.loads((tmp_path / "site" / "badge.json").read_text(encoding="utf-8"))
+    assert badge["color"] == "red"
+    # Listed and drawn are the four that were asked for, each with the id that commands take.
+    shown = calipers.history("n", last=4, store=store).evaluations
+    assert re.findall(r"<code>@(\w+)</code>", index) == [one.short for one in shown]
+    drawn = [line.points for line in alarm.drawn(4).lines]
+    assert [point.id for points in drawn for point in points] == [one.id for one in shown][::-1]
 
 
 def test_the_index_has_a_heading_and_every_table_its_headers(made):

@@ -43,7 +43,7 @@ def test_other_grades_and_levels_reach_every_part():
 def test_it_is_named_for_its_file(tmp_path):
     path = tmp_path / "hybrid.v2.json"
     path.write_text(json.dumps(records(3)))
-    assert report_of(str(path)).systems[0].name == "hybrid"
+    assert report_of(str(path)).systems[0].name == "hybrid.v2"
     assert report_of(records(3)).systems[0].name == "the retriever"
     assert report_of(records(3), name="mine").systems[0].name == "mine"
 

@@ -1,5 +1,6 @@
 """Results of history: its evaluations, their lines over time, and whether they got worse."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, ClassVar, Literal
 
@@ -179,6 +180,24 @@ class Alarm(Plain, HasRows):
             )
             claims.append(Claim("no clear difference", fact))
         return tuple(claims)
+
+    def drawn(self, most: int) -> "Alarm":
+        """The same answer, with lines of the latest ``most`` evaluations alone.
+
+        The verdict rests on all of them: a reference that is older than what a page has
+        room for still counts.
+        """
+        saved = {point.id: point.saved for line in self.lines for point in line.points}
+        last = set(sorted(saved, key=lambda one: saved[one])[-most:])
+        lines = tuple(
+            replace(
+                line, points=tuple(point for point in line.points if point.id in last)
+            )
+            for line in self.lines
+        )
+        first = min(saved[one] for one in last) if last else None
+        marks = tuple(mark for mark in self.marks if first and mark.saved > first)
+        return replace(self, lines=lines, marks=marks)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values: what ``--json`` prints."""

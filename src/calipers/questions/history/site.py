@@ -47,7 +47,8 @@ SPACE = 10
 def write_site(history: History, folder: str | Path, settings: HistorySettings) -> str:
     """Write the listed evaluations as a site, and return what was written as a sentence.
 
-    ``settings`` are those of the list: the lines over time are of the same evaluations.
+    ``settings`` are those of the list: the lines over time are of the same evaluations,
+    and the verdict is that of ``calipers history alarm`` over all of a name.
     """
     if not history.evaluations:
         raise InvalidInput(f"There is nothing to show: {history.document().sentence}")
@@ -63,7 +64,7 @@ def write_site(history: History, folder: str | Path, settings: HistorySettings) 
     # A page may be read at any time, so it does not say that an evaluation is overdue.
     trends = {
         name: replace(
-            history_trend(name, settings=replace(watched, last=len(listed))), missing=None
+            history_trend(name, settings=watched).drawn(len(listed)), missing=None
         )
         for name, listed in names.items()
     }
@@ -108,6 +109,7 @@ def _part(history: History, trend: Alarm, listed: list[Evaluation]) -> dict[str,
         {
             "link": f"{PAGES}/{evaluation.id}.html",
             "saved": f"{evaluation.saved:%Y-%m-%d %H:%M}",
+            "id": evaluation.short,
             "commit": (evaluation.commit or "")[:7],
             "branch": clean(evaluation.branch or ""),
             "queries": f"{evaluation.queries:,}",

@@ -109,11 +109,15 @@ class Misses(Plain, HasRows):
             )
         if reason == "another_id" and self.map_ids is not None:
             return f"give --map-ids {shlex.quote(self.map_ids)}"
-        lacking = [f"--{name}" for name in TELLS_MORE if name not in self.given]
-        # With candidates for some queries, the general remedy names the queries that lack them.
-        if reason != "not_returned" or "--candidates" not in lacking:
+        if self.tells(reason):
             return known[reason]
+        lacking = [f"--{name}" for name in TELLS_MORE if name not in self.given]
         return f"give {' or '.join(lacking[:2])} to see why"
+
+    def tells(self, reason: str) -> bool:
+        """Whether it is told why, or only which further input would tell."""
+        # With candidates for some queries, the general remedy names the queries that lack them.
+        return reason != "not_returned" or "candidates" in self.given
 
     def to_dict(self) -> dict[str, Any]:
         """The whole result as plain values: what ``--json`` prints."""

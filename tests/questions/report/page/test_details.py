@@ -27,17 +27,19 @@ def test_a_span_is_marked_where_it_stands_in_the_chunk():
 
 
 def test_what_was_missed_has_its_reason_and_what_to_do():
+    means = {one.name: one.means for one in REASONS}
     (system,) = report_of(records()).systems
     found = Details(system.browse, pl.Series(["q1"])).of("q1")
     first, missed = found["expected"]
     assert (first["name"], first["rank"], first["text"]) == ("c1-4", 4, "chunk 4 of 1")
     assert missed["name"] == "nowhere"
     assert "rank" not in missed
-    reason = next(one for one in REASONS if one.name == "not_returned")
-    assert (missed["reason"], missed["remedy"]) == (
-        reason.means,
-        system.answers["misses"].remedy(reason.name),
-    )
+    # What would be to do is an option of a command, and a page takes none.
+    assert (missed["reason"], "remedy" in missed) == (means["not_returned"], False)
+    (short,) = report_of(records(), k=[3]).systems
+    below, _ = Details(short.browse, pl.Series(["q1"])).of("q1")["expected"]
+    assert below["reason"] == f"{means['below_k']} (rank 4)"
+    assert below["remedy"] == short.answers["misses"].remedy("below_k")
 
 
 def test_grades_scores_and_documents_are_kept():

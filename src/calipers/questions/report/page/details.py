@@ -181,7 +181,9 @@ class Details:
         if lost is not None and self._why is not None:
             place = f" (rank {lost['rank']})" if lost["rank"] is not None else ""
             shown["reason"] = _MEANS[lost["reason"]] + place
-            shown["remedy"] = self._why.remedy(lost["reason"])
+            # A page takes no option: which input would tell more, the command for misses says.
+            if self._why.tells(lost["reason"]):
+                shown["remedy"] = self._why.remedy(lost["reason"])
         return shown
 
 
