@@ -239,3 +239,24 @@ def test_the_page_of_the_pool_says_it_and_that_of_the_judge_does_not(tmp_path: P
         said = visitor.post(f"/api/v1/pools/{number}/take", {}).text
         assert "you may stop" in said
         assert "loses" not in said
+
+
+def test_many_that_lose_a_little_are_counted_beside_a_mean_that_gains() -> None:
+    """Ten questions lose one result, and one gains twenty."""
+    old = {f"What is {i}?": [f"d{i}-{j}" for j in range(20)] for i in range(60)}
+    new = {query: list(items) for query, items in old.items()}
+    for i in range(10):
+        new[f"What is {i}?"][0] = f"n{i}-0"
+    new["What is 10?"] = [f"n10-{j}" for j in range(20)]
+    found = changed({"old": old, "new": new}, k=20)
+
+    def grade(item: str) -> float:
+        return float(item.startswith("n10-" if "10-" in item else "d"))
+
+    draw = SwitchDraw(old="old", new="new", queries=60, allow=0.5)
+    switch = switch_at(found, [grade(one.item or "") for one in found.rows], draw, 20)
+    assert switch.claim.standing == "worse"
+    assert switch.claim.fact == (
+        "new is worse in 10 of 11 questions, better in 1: +0.17 relevant results in the first 20 "
+        "per query, by labels of all that changed in 60 questions."
+    )

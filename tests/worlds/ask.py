@@ -91,9 +91,10 @@ def wrong_in(seed: int, most: int | None = None, begun: str = "") -> list[str]:
     wrong: list[str] = []
     with inside(world):
         for asked in lines:
-            for before in asked.first:
-                if (done := typed(before)).code:
-                    wrong.append(f"seed {seed}: {before}: {done.err.strip()[:300]}")
+            refusal = _refusal(asked)
+            if refusal is not None:
+                wrong += [] if asked.may_refuse else [f"seed {seed}: {refusal}"]
+                continue
             where = f"seed {seed}, {world.name}, {len(world.questions)} questions: {asked.line}"
             wrong += (f"{where}: {problem}" for problem in wrong_with(world, asked, draw))
         where = f"seed {seed}, {world.name}, {len(world.questions)} questions"
@@ -104,9 +105,17 @@ def wrong_in(seed: int, most: int | None = None, begun: str = "") -> list[str]:
     return wrong
 
 
-FURTHER = 20
+def _refusal(asked: Asked) -> str | None:
+    """Why a command that must have run before was refused."""
+    for before in asked.first:
+        if (done := typed(before)).code:
+            return f"{before}: {done.err.strip()[:300]}"
+    return None
+
+
+FURTHER = 40
 """One world in so many is also asked what is no single command."""
-REPORTED = 10
+REPORTED = 40
 """Of every kind one world in so many has its report read."""
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tests.command import typed
+from tests.worlds.counted import untrue_facts_of, untrue_growth
 from tests.worlds.paper import untrue_fusion, untrue_misses
 from tests.worlds.world import World
 
@@ -58,6 +59,11 @@ def problems(world: World, asked: Asked, answer: Mapping[str, Any]) -> Iterator[
         if not world.judged_rows:
             yield from untrue_misses(world, asked.new, DEEP, answer)
         return
+    if (untrue := untrue_facts_of(world, asked.line, answer)) is not None:
+        yield from untrue
+        return
+    if asked.line.startswith("grow"):
+        yield from untrue_growth(answer)
     for fact in facts:
         yield from _untrue(world, asked, fact)
     yield from _contradictions(facts)
@@ -72,8 +78,10 @@ def numbers_of(one: Mapping[str, Any]) -> Iterator[str]:
     text = one["text"]
     for fact in one["facts"]:
         for name in ("text", "metric", "system", "against", "slice"):
-            if fact.get(name):
-                text = text.replace(str(fact[name]), " ")
+            if words := str(fact.get(name) or ""):
+                # A name of digits alone is no part of a longer number.
+                named = rf"(?<!\d){words}(?!\d)" if words.isdigit() else re.escape(words)
+                text = re.sub(named, " ", text)
     text = re.sub(r"`[^`]*`", " ", text)
     text = re.sub(r"(\d+)–(\d+)%", r"\1% \2%", text)  # both ends are in percent
     text = re.sub(r"\b\w+(?:\(\w+=\w+\))?@\d+", " ", text)

@@ -47,11 +47,22 @@ def _of_whole(world: World) -> Iterator[Asked]:
     yield Asked("plan a.jsonl b.jsonl --difference 0.1", "b", "a", may_refuse=True)
     yield Asked("grow a.jsonl", may_refuse=True)
     yield Asked("fuse a.jsonl b.jsonl", may_refuse=True)
+    yield Asked("grow a.jsonl --times 1.5,3,6 -k 3,10", may_refuse=True)
+    yield Asked("fuse a.jsonl b.jsonl -m mrr@10,recall@5", may_refuse=True)
+    yield Asked("fuse a.jsonl b.jsonl -m ndcg@5,precision@5", may_refuse=True)
     yield Asked("seal truth.jsonl", may_refuse=True)
+    sealed = ("seal truth.jsonl",)
+    yield Asked(
+        "confirm a.jsonl b.jsonl --sealed truth.sealed.jsonl", first=sealed, may_refuse=True
+    )
+    yield Asked("compare a.jsonl b.jsonl --changes -k 3", "b", "a")
+    yield Asked("explain q000 --run a.jsonl -g truth.jsonl", may_refuse=True)
+    yield Asked("labels draft a.jsonl b.jsonl -k 3 -o pool.csv")
     nights = [world.file(name) for name in "aab"]
     saved = tuple(NIGHT.format(file=file, metric="recall@10") for file in nights)
     yield Asked("history alarm nightly --store history.db", "b", "a", first=saved)
     yield Asked("history --store history.db", first=saved[:2])
+    yield Asked("history show nightly --store history.db", first=saved[:1])
     yield Asked("history trend nightly --store history.db", "b", "a", first=saved)
     if world.scores:
         yield Asked("sweep a.jsonl --floor", may_refuse=True)
@@ -64,6 +75,11 @@ def _of_whole(world: World) -> Iterator[Asked]:
         by = f"--weight-by {WEIGHT}"
         yield Asked(f"eval a.jsonl {by}", weighted=True)
         yield Asked(f"compare a.jsonl b.jsonl {by}", "b", "a", weighted=True)
+        yield Asked(f"sweep a.jsonl {by}", may_refuse=True, weighted=True)
+        yield Asked(f"grow a.jsonl {by}", may_refuse=True, weighted=True)
     if CLUSTER in tags:
         yield Asked(f"eval a.jsonl --cluster {CLUSTER}")
         yield Asked(f"compare a.jsonl b.jsonl --cluster {CLUSTER}", "b", "a")
+        yield Asked(f"gate b.jsonl --baseline main.json --cluster {CLUSTER}", "b", "a", first=save)
+        yield Asked(f"plan a.jsonl b.jsonl --difference 0.1 --cluster {CLUSTER}", may_refuse=True)
+        yield Asked(f"fuse a.jsonl b.jsonl --cluster {CLUSTER}", may_refuse=True)

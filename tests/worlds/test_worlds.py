@@ -377,3 +377,36 @@ def test_the_newest_row_of_a_site_says_what_its_index_and_badge_say(tmp_path: Pa
     newest = calipers.history_trend("search", store=store).id
     assert first in (site / "evaluations" / f"{newest}.html").read_text("utf-8")
     assert json.loads((site / "badge.json").read_text("utf-8"))["color"] == "red"
+
+
+def test_an_audit_counts_what_a_test_can_use() -> None:
+    empty = tuple(Question(f"q{at}", (f"t{at}",) if at < 8 else ()) for at in range(24))
+    lists = {one.id: [*one.targets, "x"] for one in empty}
+    text = said(World("few targets", empty, {"a": lists}), "audit truth.jsonl")
+    assert text.startswith("8 queries with a target cannot show less than 0.75; to detect")
+
+
+def test_an_audit_of_copies_says_no_more_than_a_comparison(tmp_path: Path) -> None:
+    """Where ten texts of sixteen got worse, a comparison is significant."""
+    asked = [{"id": f"q{at}", "query": "Why?" if at % 2 else f"Why {at}?"} for at in range(30)]
+    rows = [{**one, "ground_truth": [f"t{at}"]} for at, one in enumerate(asked)]
+    found = calipers.audit(rows)
+    assert "30 queries (16 different) cannot show less than 0.2;" in " ".join(str(found).split())
+    old, new = (
+        [{**one, "retrieved": ["x" if lost(at) else f"t{at}"]} for at, one in enumerate(rows)]
+        for lost in (lambda _: False, lambda at: at % 2 == 0 and at < 20)
+    )
+    compared = calipers.compare({"old": old, "new": new}, metrics="recall@1")
+    assert compared.difference("new", "recall@1").verdict == "worse"
+
+
+def test_what_did_not_change_over_nights_is_named_where_something_did(tmp_path: Path) -> None:
+    store = str(tmp_path / "history.db")
+    truth = {f"q{at:02}": [f"t{at}"] for at in range(20)}
+    for late in (True, True, False):
+        run = {q: ["x", t[0]] if late else [t[0], "x"] for q, t in truth.items()}
+        scores = calipers.evaluate(ground_truth=truth, run=run, metrics="recall@10,ndcg@10")
+        calipers.save(scores, "search", store=store, ground_truth=truth, run=run)
+    text = str(calipers.history_trend("search", store=store))
+    assert "No query changed in recall@10." in text
+    assert "No query changed." not in text

@@ -5,7 +5,7 @@ that did not change make no difference and need no label. Labels that were given
 count as known.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from types import MappingProxyType
 from typing import ClassVar
@@ -114,8 +114,9 @@ class Switch(Plain, ShowsItself, SwitchDraw):
         size = Fact(about="count", count=self.changed, of=self.queries, k=k)
         if not self.changed:
             return sentence(
-                "Safe to switch: {new} and {old} have the same first {it.k} results for all "
-                "{it.of:question|questions}.",
+                "Safe to switch: {new} and {old} have the same results in the first {it.k} for "
+                "{all}{it.of:question|questions}.",
+                all="all " if self.queries > 1 else "",
                 new=sentence("{it.text}", it=named(self.new)),
                 old=sentence("{it.text}", it=named(self.old)),
                 it=size,
@@ -200,36 +201,36 @@ class Switch(Plain, ShowsItself, SwitchDraw):
 
 def document(switch: Switch) -> Document:
     """The verdict, and what it rests on."""
-    same = switch.queries - switch.changed
+    return of_claim(switch.claim, *(_notes(switch) if switch.changed else ()))
+
+
+def _notes(switch: Switch) -> Iterator[Note]:
+    """What was known before, what did not change, and when the interval is looked at."""
     before = Fact(about="count", count=switch.labelled_before, text="labelled")
-    notes = [
-        Note(
+    if switch.labelled_before:
+        yield Note(
             "counted",
             sentence("{it.count:label was|labels were} given before.", it=before),
-        ),
-        Note(
+        )
+    if same := switch.queries - switch.changed:
+        yield Note(
             "method",
             sentence(
                 "{it.count} of {it.of:question|questions} did not change and count as no "
-                "difference.{looks}",
+                "difference.",
                 it=Fact(about="count", count=same, of=switch.queries),
-                looks=_looks(switch),
             ),
-        ),
-    ]
-    shown = notes[not switch.labelled_before :] if switch.changed else []
-    return of_claim(switch.claim, *shown)
-
-
-def _looks(switch: Switch) -> Sentence:
-    """When the interval is looked at; nothing where all is labelled, or will be at one look."""
-    early = [look for look in switch.looks if look < switch.drawn_from]
-    if not early or switch.counted == switch.drawn_from:
-        return Sentence("")
-    return sentence(
-        " The interval holds at all looks together, after {looks.text} labelled questions.",
-        looks=named(listed([f"{look:,}" for look in switch.looks])),
-    )
+        )
+    # Where all is labelled, or will be at the one look, nothing is estimated.
+    if len(switch.looks) > 1 and switch.counted != switch.drawn_from:
+        yield Note(
+            "method",
+            sentence(
+                "The interval holds at all looks together, after {looks.text} labelled "
+                "questions.",
+                looks=named(listed([f"{look:,}" for look in switch.looks])),
+            ),
+        )
 
 
 @dataclass(frozen=True, eq=False)

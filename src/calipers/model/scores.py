@@ -130,6 +130,12 @@ class MetricFacts:
         return self.stem.partition("(")[0]
 
     @property
+    def most(self) -> float | None:
+        """The largest difference of two values; None where there is none."""
+        low, high = self.bounds
+        return None if high is None else float(high - low)
+
+    @property
     def turn(self) -> float:
         """1 where higher is better, -1 where lower is."""
         return -1.0 if self.better == "lower" else 1.0

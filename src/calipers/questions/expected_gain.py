@@ -21,10 +21,14 @@ class ExpectedGain(Plain):
     high: float | None
 
     @classmethod
-    def of(cls, gain: WinnerGain) -> Self:
-        """The gain as a result that can be kept."""
-        ends = (None, None) if gain.interval is None else gain.interval
-        return cls(gain.here, gain.expected, *ends)
+    def of(cls, gain: WinnerGain, most: float | None) -> Self:
+        """The gain as a result that can be kept; ``most`` is the largest there can be."""
+        if gain.interval is None:
+            return cls(gain.here, gain.expected, None, None)
+        low, high = gain.interval
+        if most is not None:
+            low, high = max(low, -most), min(high, most)
+        return cls(gain.here, gain.expected, low, high)
 
     def sentence(self, metric: str, leads: str | None = None) -> Sentence | None:
         """What to expect of the chosen setting in a metric; None without a gain or an interval.

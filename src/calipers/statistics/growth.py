@@ -28,7 +28,7 @@ import numpy as np
 
 from calipers.frozen import dataclass
 from calipers.model.arrays import Bools, Floats, Hashes, Ints
-from calipers.statistics.score_interval import score_ends
+from calipers.statistics.score_interval import mean_interval, score_ends
 
 RATES = 40
 """Points of the grid; more fit the noise."""
@@ -40,6 +40,8 @@ STEPS = 60
 SAMPLES = 80
 FEW = 5.0
 """Up to so many queries that miss, or find, samples of queries say too little of them."""
+ALIKE = 4.0
+"""An interval of less than so many queries may be one of queries that are all alike."""
 _SEED = 19_370_415
 _EXPONENTS = 600.0
 """From this rate on, exp(-rate) is too near 0 for a recursion, and sums are normal
@@ -127,6 +129,11 @@ def _ends(
     lowest, highest = score_ends(share, share * (1.0 - share), n, confidence)
     low -= weight * np.maximum(low - np.floor(n * lowest) / n, 0.0)
     high += weight * np.maximum(np.ceil(n * highest) / n - high, 0.0)
+    # Where all queries are alike, so are the samples: new ones may differ.
+    for at in zip(*np.nonzero(high - low < ALIKE / n), strict=True):
+        alike = mean_interval(np.full(n, share[at]), confidence)
+        if alike is not None:
+            low[at], high[at] = min(low[at], alike.low), max(high[at], alike.high)
     return low, high
 
 

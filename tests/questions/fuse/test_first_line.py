@@ -157,3 +157,29 @@ ZOO: dict[str, tuple[Lane, Lane, dict[str, Any], str]] = {
 def test_the_first_line_is_what_a_colleague_says(name: str) -> None:
     words, vectors, how, said = ZOO[name]
     assert first_line(words, vectors, **how) == said
+
+
+def test_a_lane_without_results_for_some_queries_is_named_whatever_it_is_called() -> None:
+    """Its name is in other words of the answer, as "b" is in "better"."""
+    lanes = {
+        "a": lane(N, drawn(N, 1, 12, 0.2, 7), "w"),
+        "b": {q: run for q, run in lane(N, drawn(N, 1, 12, 0.2, 8), "v").items() if int(q[1:]) % 8},
+    }
+    assert "b returned nothing for 8 queries." in str(calipers.fuse(lanes, truth(N)))
+
+
+def test_what_is_expected_on_new_queries_is_possible() -> None:
+    deep = {
+        name: {
+            f"q{i:03}": [f"{name}{i}-{j}" for j in range(rank - 1)]
+            + [f"d{i}"]
+            + [f"{name}{i}-{j}" for j in range(rank, 300)]
+            for i in range(25)
+            for rank in [1 + i * 11 if name == "a" else 300 - i * 11]
+        }
+        for name in "ab"
+    }
+    gain = calipers.fuse(deep, truth(25)).expected_gain
+    assert gain.high == 1.0
+    assert gain.low is not None
+    assert gain.low < gain.expected < gain.high

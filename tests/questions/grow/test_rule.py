@@ -347,3 +347,12 @@ def test_rows_are_a_table() -> None:
     table = calipers.grow(many(60), times=[2], k=[10]).to_polars()
     assert isinstance(table, pl.DataFrame)
     assert table.columns == ["times", "metric", "mean", "low", "high", "printed", "reason"]
+
+
+def test_queries_that_are_all_alike_leave_a_range() -> None:
+    made = [
+        record(f"q{i}", ["a", *(f"x{i}-{j}" for j in range(20))], ["a", f"b{i}"]) for i in range(30)
+    ]
+    [row] = calipers.grow(made, times=[2], k=[10]).growth
+    assert row.mean == pytest.approx(0.5, abs=0.01)
+    assert row.high - row.low > 0.1

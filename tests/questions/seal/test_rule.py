@@ -185,6 +185,21 @@ def test_what_cannot_be_sealed_is_said_and_leaves_no_file(asked, said, truth, tm
     assert list(tmp_path.iterdir()) == [truth]
 
 
+def test_queries_without_a_target_confirm_nothing(tmp_path):
+    few = [
+        {"id": f"q{i}", "query": f"What is {i}?", "ground_truth": ["d"] if i % 5 == 0 else []}
+        for i in range(60)
+    ]
+    with pytest.raises(InvalidInput, match="of 12 queries with a target would be sealed, which"):
+        calipers.seal(few, output=tmp_path / "few")
+    some = [{**one, "ground_truth": ["d"] if i % 5 else []} for i, one in enumerate(few)]
+    said = " ".join(str(calipers.seal(some, output=tmp_path / "some")).split())
+    assert "Sealed 24 of 60 queries (40%); 36 stay open." in said
+    lines = (tmp_path / "some.sealed.jsonl").read_text("utf-8").splitlines()
+    answerable = sum(bool(json.loads(line)["ground_truth"]) for line in lines)
+    assert f"{answerable} sealed queries with a target confirm a gain of about" in said
+
+
 def test_what_is_sealed_is_not_sealed_over(truth, tmp_path):
     calipers.seal(truth)
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}

@@ -30,6 +30,7 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.health import DistantQuestion, Health, HealthFinding
 from calipers.model.matched import Matched
 from calipers.model.matching import Matching, parse_matching
+from calipers.model.slicing import units_of
 from calipers.questions.audit.real_questions import furthest
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.queries_needed import fewest_queries
@@ -110,12 +111,23 @@ def audit(
             "nearest one here (0: the same words, 1: none in common)."
         )
     health = Health.of(found, {**facts, **known.facts}, known.notes, names)
-    return replace(health, claim=_claim(health), to_add=tuple(to_add))
+    return replace(health, claim=_claim(health, truth), to_add=tuple(to_add))
+
+
+def _answerable(truth: GroundTruth) -> pl.Series:
+    """Which queries have a target; no mean holds the others.
+
+    Where only returned rows were judged, a query without one is a query that found nothing.
+    """
+    if truth.only_returned:
+        return pl.repeat(True, truth.queries.height, eager=True)
+    relevant = truth.targets.filter(pl.col("grade") > 0)["query"]
+    return truth.queries["query"].is_in(relevant.unique().implode())
 
 
 def _too_few(truth: GroundTruth) -> HealthFinding:
     """Whether the interval of a mean over these queries would be too wide."""
-    n = truth.targets.filter(pl.col("grade") > 0)["query"].n_unique()
+    n = int(_answerable(truth).sum())
     count = plural(n, "query", "queries")
     detail = f"{count} with a target: an interval takes at least two."
     # Half of the queries succeed: no share has a wider interval.
@@ -206,21 +218,29 @@ def _match_words(
     )
 
 
-def _claim(health: Health) -> Claim:
+def _shown(truth: GroundTruth) -> Sentence:
+    """The differences that the set cannot show; queries of one text count once, as in tests."""
+    answerable = _answerable(truth)
+    queries = truth.queries.filter(answerable)
+    n = queries.height
+    units = units_of(queries, {}, None)
+    sizes = np.ones(n) if units is None else np.unique(units, return_counts=True)[1]
+    few = fewest_queries(0.05)
+    # As if the smallest units change, all in one direction.
+    least = np.sort(sizes)[:few].sum() / n if len(sizes) >= few else math.inf
+    which = "" if answerable.all() else " with a target"
+    which += " ({it.count:,} different)" if len(sizes) < n else ""
+    return sentence(
+        "{it.queries:query|queries}" + which + " {shows}",
+        it=Fact(about="count", queries=n, count=len(sizes), text="different"),
+        shows=cannot_show(float(least), usual_queries_to_detect()),
+    )
+
+
+def _claim(health: Health, truth: GroundTruth) -> Claim:
     """The differences that the set cannot show, after the most severe problem if there is one."""
     facts = health.facts
-    different = facts["different_queries"]
-    few = fewest_queries(0.05)
-    size = Fact(
-        about="count", queries=facts["queries"], value=different, text="different"
-    )
-    apart = " ({it.value:,} different)" if round(different) < facts["queries"] else ""
-    least = few / different if different else math.inf
-    fact = sentence(
-        "{it.queries:query|queries}" + apart + " {shows}",
-        it=size,
-        shows=cannot_show(least, usual_queries_to_detect()),
-    )
+    fact = _shown(truth)
     matched, left = _by_words(facts.get("word_matching"))
     parts: list[str | None] = [joined(matched, left, by="; ") if matched else None]
     first = _gravest(health)

@@ -31,8 +31,9 @@ def answer(comparison: Comparison) -> tuple[Standing | None, Sentence]:
     ):
         count = Fact(about="count", count=comparison.queries.height, text="queries")
         return "no clear difference", sentence(
-            "{systems} score the same on all {it.count:query|queries}.",
+            "{systems} score the same on {all}{it.count:query|queries}.",
             systems=several_names(comparison.systems),
+            all="all " if comparison.queries.height > 1 else "",
             it=count,
         )
     hidden = next(

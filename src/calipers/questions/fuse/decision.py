@@ -194,7 +194,7 @@ def decide(
     shown = best or winners[0]
     gain = gains[shown.by]
     advised = trial.advised(best, lane, gain)
-    expected = ExpectedGain.of(gain)
+    expected = ExpectedGain.of(gain, metrics[shown.by].most)
     of = metrics[shown.by].name
     if advised is None:
         droppable = lane if lane_in_use is None else None

@@ -15,7 +15,7 @@ from calipers.model.document import (
     Table,
     of_claim,
 )
-from calipers.model.fact import Fact, Sentence, named, sentence
+from calipers.model.fact import Fact, Sentence, facts_of, named, sentence
 from calipers.present.charts import Band, Chart, Dot, Panel, Stroke, numbers
 from calipers.questions.fuse.result import Fusion
 from calipers.words import number, signed
@@ -128,8 +128,13 @@ def _notes(fusion: Fusion) -> Iterator[Note]:
     """What was noticed, what is left to gain, what it costs, and how it was measured."""
     yield from (Note("input", text) for text in fusion.noticed)
     for lane in fusion.lanes:
-        is_told = lane.name in f"{fusion.claim.fact} {fusion.noticed}"
-        if lane.silent and not is_told:
+        told = {
+            fact.system
+            for fact in facts_of(fusion.claim.fact)
+            if (fact.about, fact.text) == ("count", "silent")
+        }
+        # A lane without any result is named as idle.
+        if 0 < lane.silent < fusion.queries and lane.name not in told:
             silent = Fact(
                 about="count", system=lane.name, count=lane.silent, text="silent"
             )

@@ -181,7 +181,9 @@ def _answer(
         default=usual.setting,
         best=best,
         advised=advised,
-        expected_gain=ExpectedGain.of(decision.gain),
+        expected_gain=ExpectedGain.of(
+            decision.gain, facts_of(bench.metrics[decision.decided_by]).most
+        ),
         over_best_lane=best.means[by] - every[decision.lane].means[by],
         over_weight=_over_weight(tried, decision, usual, clusters),
         settings=tuple(sorted(tried.settings, key=lambda setting: -setting.means[by])),

@@ -245,7 +245,9 @@ def run_grid(plan: Plan, settings: "GridSettings") -> Grid:
         failures,
         comparison,
         None if gain is None else comparison.systems[gain.winner],
-        None if gain is None else ExpectedGain.of(gain),
+        None
+        if gain is None
+        else ExpectedGain.of(gain, comparison.facts_of(comparison.primary).most),
         tokens_per_query(comparison, pairs),
     )
 

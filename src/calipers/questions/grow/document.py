@@ -87,10 +87,10 @@ def _sentence(growth: Growth) -> str:
         high=row.high,
     )
     return sentence(
-        "{today.metric} is {today.value} today; at {times} the corpus expect about "
+        "{today.metric} is {today.value} today; at {times.text} the corpus expect about "
         "{it.value:.2f} ({it.low:.2f}–{it.high:.2f}).",
         today=mean,
-        times=_in_words(row.times),
+        times=named(_in_words(row.times)),
         it=expected,
     )
 
@@ -249,8 +249,8 @@ def _reasons(growth: Growth) -> Iterator[str]:
     lines += [f"every size: {line}" for line in everywhere]
     if lines:
         # What is needed is named, not measured.
-        text = "; ".join(lines)
-        yield Sentence(f"{text[0].upper()}{text[1:]}.", [named(line) for line in lines])
+        lines[0] = f"{lines[0][0].upper()}{lines[0][1:]}"
+        yield Sentence(f"{'; '.join(lines)}.", [named(line) for line in lines])
     if any(_skips(growth, today.metric) for today in growth.today):
         yield sentence(
             "Ranges wider than {it.value:g} are left out; that of a larger corpus may be "

@@ -25,7 +25,15 @@ from calipers.present.escape import printable, query_name
 from calipers.present.scores import document as scores_document
 from calipers.present.scores import summary_rows
 from calipers.questions.compare.paired_claim import counts_of
-from calipers.questions.history.result import Alarm, History, Line, Mark, Point, Shown
+from calipers.questions.history.result import (
+    Alarm,
+    AlarmCheck,
+    History,
+    Line,
+    Mark,
+    Point,
+    Shown,
+)
 from calipers.words import number
 
 MARKS = {"ground truth": "◆", "corpus": "◇"}
@@ -236,6 +244,12 @@ def _about(saved: Evaluation) -> list[str]:
     return lines
 
 
+def _moved(check: AlarmCheck) -> bool:
+    """Whether a query changed in a metric."""
+    change = check.change
+    return change is not None and bool(change.wins + change.losses)
+
+
 def alarm(watched: Alarm) -> Document:
     """The verdict, a line over time for each metric, and the queries behind a loss."""
     first, *others = watched.claims
@@ -260,12 +274,16 @@ def alarm(watched: Alarm) -> Document:
             text=p.strip() or None,
         )
         counted = sentence("{counts}{p}", counts=counts_of(fact), p=p)
+        same = not change.wins + change.losses
+        if same and any(_moved(one) for one in watched.checks[1:]):
+            counted = sentence("No query changed in {it.metric}.", it=fact)
         sentences.append(as_sentence(counted))
     if check is not None and check.lost:
         names = ", ".join(
             query_name(query.query, query.text) for query in check.lost[:SENTENCES]
         )
-        sentences.append(sentence("Lost most: {it.text}.", it=named(names)))
+        end = "" if names.endswith(("?", "!", ".", "…")) else "."
+        sentences.append(sentence("Lost most: {it.text}{end}", it=named(names), end=end))
     notes = [
         Note("doubt", text) for text in (*sentences, first.next, first.range) if text
     ]

@@ -27,7 +27,7 @@ from calipers.statistics.clusters import exact_mean
 from calipers.statistics.paired_rows import PairedRow, paired_rows
 from calipers.statistics.queries_needed import FEWEST_PILOT, needed_queries
 from calipers.statistics.queries_to_detect import FEWEST_CHANGED, queries_to_detect
-from calipers.words import listed
+from calipers.words import listed, plural
 
 if TYPE_CHECKING:
     from calipers.questions.plan.settings import PlanSettings
@@ -143,8 +143,9 @@ def _check_row(row: PairedRow, metric: MetricFacts) -> None:
     why = f"at least {FEWEST_PILOT} are needed"
     if n >= FEWEST_PILOT:
         why = "they are all alike"
+    many = plural(n, "difference")
     raise InvalidInput(
-        f"The pilot says too little about {metric.name}: it has {n} differences, and {why}; "
+        f"The pilot says too little about {metric.name}: it has {many}, and {why}; "
         "give two systems that differ, more queries, or another metric (--primary)."
     )
 

@@ -46,6 +46,7 @@ class Sealed(Plain, ShowsItself):
     """What was sealed, its files, and its budget of looks."""
 
     shown_by: ClassVar[str] = "calipers.questions.seal.rule"
+    dict_keys: ClassVar[str] = "files open sealed looks cluster whole confirms"
 
     files: Mapping[str, str]
     """Paths by the names open, sealed and ledger."""
@@ -58,6 +59,8 @@ class Sealed(Plain, ShowsItself):
     confirms: float | None
     """About the smallest gain in hit rate that one look confirms with 80% power, if one
     query in ten changes by chance; None where even the largest would often be missed."""
+    with_target: int
+    """The sealed queries that have a target; no mean holds the others."""
 
 
 def seal_queries(
@@ -83,8 +86,11 @@ def seal_queries(
     _check_new(truth, places)
     units = _units(truth, cluster)
     mask = choose(units, share)
-    sealed = len(np.unique(units[mask]))
-    _check_enough(sealed, len(np.unique(units)), cluster, per_look(looks))
+    answerable = _answerable(truth)
+    sealed = len(np.unique(units[mask & answerable]))
+    what = "queries" if answerable.all() else "queries with a target"
+    units_in_all = len(np.unique(units[answerable]))
+    _check_enough(sealed, units_in_all, "clusters" if cluster else what, per_look(looks))
     parts = {"open": truth.only(pl.Series(~mask)), "sealed": truth.only(pl.Series(mask))}
     about = {
         name: SealedPart(part.n_queries, content(part)) for name, part in parts.items()
@@ -108,7 +114,16 @@ def seal_queries(
         cluster=cluster,
         whole=str(ground_truth) if isinstance(ground_truth, str | os.PathLike) else None,
         confirms=gain if gain <= 1.0 else None,
+        with_target=int((mask & answerable).sum()),
     )
+
+
+def _answerable(truth: GroundTruth) -> Bools:
+    """Which queries have a target; where only returned rows were judged, all count."""
+    if truth.only_returned:
+        return np.ones(truth.n_queries, dtype=np.bool_)
+    relevant = truth.targets.filter(pl.col("grade") > 0)["query"].unique()
+    return truth.queries["query"].is_in(relevant.implode()).to_numpy()
 
 
 _BY_CHANCE = [1.0] * 5 + [-1.0] * 5 + [0.0] * 90
@@ -213,10 +228,9 @@ def choose(units: Ints, share: float, seed: int = 0) -> Bools:
     return is_chosen
 
 
-def _check_enough(sealed: int, units: int, cluster: str | None, level: float) -> None:
+def _check_enough(sealed: int, units: int, what: str, level: float) -> None:
     """Require enough sealed units that a gain in all of them could be confirmed."""
     fewest = fewest_queries(level)
-    what = "queries" if cluster is None else "clusters"
     if sealed < fewest or sealed == units:
         raise InvalidInput(
             f"{sealed} of {units} {what} would be sealed, which can confirm nothing; at "
@@ -299,15 +313,19 @@ def document(sealed: Sealed) -> Document:
 
 def _confirms(sealed: Sealed) -> Sentence:
     """What the sealed queries can confirm, and what to do with the two other files."""
-    count = Fact(about="count", count=sealed.sealed.queries, text="sealed")
+    with_target = sealed.with_target < sealed.sealed.queries
+    count = Fact(about="count", count=sealed.with_target, text="with a target")
+    which = " with a target" if with_target else ""
     gain = sentence("only a gain in nearly all of them")
     if sealed.confirms is not None:
         smallest = Fact(about="detects", metric="recall@10", value=sealed.confirms)
         gain = sentence("a gain of about {it.value:.1g} in {it.metric}", it=smallest)
     return joined(
         sentence(
-            "{it.count:sealed query confirms|sealed queries confirm} {gain}.",
+            "{it.count:sealed query|sealed queries}{which} {verb} {gain}.",
             it=count,
+            which=which,
+            verb="confirms" if sealed.with_target == 1 else "confirm",
             gain=gain,
         ),
         sentence("Tune on {it.text}.", it=named(sealed.files["open"])),
