@@ -247,7 +247,7 @@ def run_grid(plan: Plan, settings: "GridSettings") -> Grid:
         None if gain is None else comparison.systems[gain.winner],
         None
         if gain is None
-        else ExpectedGain.of(gain, comparison.facts_of(comparison.primary).most),
+        else ExpectedGain.of(gain, comparison.facts_of(comparison.primary or "").most),
         tokens_per_query(comparison, pairs),
     )
 
