@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections import namedtuple
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -10,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -214,3 +216,49 @@ def test_two_pairs_are_not_taken_for_a_pair_of_lists() -> None:
     assert read(([], [])).retrieved == []
     with pytest.raises(AskFailed, match="a list of 2 ids and a list of 1 scores"):
         read((["a", "b"], [0.5]))
+
+
+Results = namedtuple("Results", "documents scores")
+IDS = ["b", "a", "c"]
+SCORES = [3.0, 2.0, 1.5]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        (tuple(IDS), tuple(SCORES)),
+        (pl.Series(IDS), pl.Series(SCORES)),
+        [pl.Series(IDS), pl.Series(SCORES)],
+        (np.array([IDS]), np.array([SCORES])),
+        ([IDS], [SCORES]),
+        Results(np.array([IDS]), np.array([SCORES])),
+        {"retrieved": [IDS, SCORES]},
+        {"hits": (np.array(IDS), np.array(SCORES))},
+        {"ids": np.array(IDS), "scores": np.array(SCORES)},
+    ],
+    ids=repr,
+)
+def test_ids_and_scores_beside_each_other_in_any_container(answer: object) -> None:
+    rows = read_answer(answer).retrieved
+    assert [(row.id, row.score) for row in rows] == list(zip(IDS, SCORES, strict=True))
+
+
+def test_two_ids_and_two_scores_under_a_name_are_no_pairs() -> None:
+    rows = read_answer({"retrieved": [["b", "a"], [2.0, 1.0]]}).retrieved
+    assert [(row.id, row.score) for row in rows] == [("b", 2.0), ("a", 1.0)]
+    rows = read_answer({"retrieved": [["b", 2.0], ["a", 1.0]]}).retrieved
+    assert [(row.id, row.score) for row in rows] == [("b", 2.0), ("a", 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        ((np.array([[0.1, 0.2]]), np.array([[5, 6]])), "scores before one of ids"),
+        ((SCORES, IDS), "scores before one of ids"),
+        ((np.array([IDS, IDS]), np.array([SCORES, SCORES])), "2 rows; return the row of"),
+    ],
+    ids=["faiss", "lists", "two questions"],
+)
+def test_lists_beside_each_other_that_are_no_answer_say_why(answer: object, sentence: str) -> None:
+    with pytest.raises(AskFailed, match=sentence):
+        read_answer(answer)

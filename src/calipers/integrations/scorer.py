@@ -136,7 +136,7 @@ def _by_score(scores: Mapping[Any, Any]) -> list[tuple[str, float]]:
 
 def targets_of(expected: Any) -> Any:
     """Convert the ground truth to a list of targets, or to a mapping of id to grade."""
-    from calipers.io.records.documents import as_target, is_document
+    from calipers.io.records.documents import is_document
 
     if expected is None or expected == {}:
         return []
@@ -165,8 +165,17 @@ def targets_of(expected: Any) -> Any:
         else list(expected)
     )
     return [
-        as_target(target) if is_document(target) else _named(target) for target in listed
+        _as_target(target) if is_document(target) else _named(target) for target in listed
     ]
+
+
+def _as_target(document: object) -> dict[str, object]:
+    """A document as a target: its id, and its text as the quote."""
+    from calipers.io.records.documents import as_result
+
+    found = as_result(document)
+    target = {"id": found.get("id"), "quote": found.get("text")}
+    return {key: value for key, value in target.items() if value is not None}
 
 
 _TARGET = frozenset({"id", "item", "quote", "text", "document", "start", "end"})

@@ -199,7 +199,7 @@ def _listed(raw: object, k: int = ALL) -> Sequence[object]:
 
 def _is_nested(raw: list[object]) -> bool:
     """Whether a list may hold the lists of one question, or a list of ids and one of scores."""
-    return len(raw) in (1, 2) and isinstance(raw[0], list)
+    return len(raw) in (1, 2) and not isinstance(raw[0], str | int | dict | tuple)
 
 
 def _at(path: Path, raw: object) -> Sequence[object]:

@@ -97,3 +97,16 @@ def test_one_list_of_objects_among_mappings_is_seen() -> None:
     assert mrr(mixed, {"last": ["b", "c"]})[-1] == 0.5
     listed = {f"q{i}": [{"id": "a"}] for i in range(3)}
     assert mrr(listed, {"q0": ["a"], "q1": ["b", "a"], "q2": ["c"]}) == [1.0, 0.5, 0.0]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        (np.array(["x", "a"]), np.array([2.0, 1.0])),
+        {"ids": np.array(["x", "a"]), "scores": np.array([2.0, 1.0])},
+    ],
+    ids=["pair", "columns"],
+)
+def test_arrays_of_ids_and_scores_are_read_as_lists_are(answer):
+    scores = calipers.evaluate(ground_truth={"q": ["a"]}, run={"q": answer}, metrics="mrr")
+    assert scores["mrr"].mean == 0.5

@@ -94,7 +94,7 @@ def test_another_object_is_refused_with_its_own_methods() -> None:
 
     with pytest.raises(InvalidInput) as caught:
         calipers.retrieve(Index(), QUESTIONS)  # type: ignore[arg-type]
-    assert "pass one of its methods (count, query)" in str(caught.value)
+    assert "pass one of its methods (query)" in str(caught.value)
     run = calipers.retrieve(Index().query, QUESTIONS, k=1)
     assert run.frame["item"].to_list() == QUESTIONS
 
@@ -111,4 +111,42 @@ def test_real_retrievers_of_langchain() -> None:
     assert run.frame.height == 4
     assert run.frame["item"][0] == "c3"
     scores = calipers.evaluate(run=run, ground_truth={"text 3": ["c3"]}, metrics="recall@10")
-    assert "4 results" in str(scores)
+    assert "never gave more than 4 of the 10 results" in str(scores)
+
+
+class VectorStore:
+    """As LangChain's: what it searches by is named before the number of results."""
+
+    def add_texts(self, texts: list[str]) -> None: ...
+
+    def search(self, query: str, search_type: str, **named: object) -> list[str]:
+        raise ValueError(f"search_type of {search_type} not allowed")
+
+    def similarity_search(self, query: str, k: int = 4) -> list[str]:
+        return [f"c{n}" for n in range(k)]
+
+    def similarity_search_with_score(self, query: str, k: int = 4) -> list[tuple[str, float]]:
+        return [(f"c{n}", 1.0) for n in range(k)]
+
+
+def test_a_method_that_needs_more_is_not_called_and_those_that_fit_are_named() -> None:
+    store = VectorStore()
+    with pytest.raises(InvalidInput) as refused:
+        calipers.retrieve(store, ["text 3"], k=3)
+    assert "its method search needs more than a question and a number of" in str(refused.value)
+    assert (
+        "pass one of its methods (similarity_search, similarity_search_with_score, add_texts) or a "
+        "function of (query, k) that calls one, such as lambda query, k: "
+        "vectorstore.similarity_search(query)." in str(refused.value)
+    )
+    run = calipers.retrieve(store.similarity_search, ["text 3"], k=3)
+    assert run.frame["item"].to_list() == ["c0", "c1", "c2"]
+
+
+def test_a_method_that_fits_is_called_before_one_that_does_not() -> None:
+    class Two(VectorStore):
+        def asearch(self, query: str, k: int) -> list[str]:
+            return [f"c{n}" for n in range(k)]
+
+    run = calipers.retrieve(Two(), ["text 3"], k=2)
+    assert run.frame["item"].to_list() == ["c0", "c1"]

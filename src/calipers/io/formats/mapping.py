@@ -14,7 +14,7 @@ from calipers.io.files.probe import Probe
 from calipers.io.format import Format, read_records, wrong_format
 from calipers.io.formats.ours import Ours
 from calipers.io.records import json_files
-from calipers.io.records.documents import finite, is_answer, is_document
+from calipers.io.records.documents import finite, in_lists, is_answer, is_document
 from calipers.io.tables.usual_names import is_long
 from calipers.model.arrays import Floats, Ints, plain_floats
 from calipers.model.matched import Dataset, Role
@@ -66,7 +66,7 @@ def answers_by_query(
         return None  # a list of records under a key
     queries = list(value)
     part = "retrieved" if role == "run" else "ground_truth"
-    rows = ({"query": query, part: answer} for query, answer in value.items())
+    rows = ({"query": query, part: in_lists(answer)} for query, answer in value.items())
     raw = json_files.RawRecords(rows, lambda i: f"{probe.name}[{queries[i]!r:.60}]")
     return read_records(Ours(), probe, raw)
 

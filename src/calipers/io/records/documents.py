@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
-from numbers import Integral, Real
+from numbers import Complex, Integral, Real
 from typing import Any
 from uuid import UUID
 
@@ -124,28 +124,62 @@ def results_in(answer: Any, most: int | None = None) -> Sequence[Any]:
 def _from_two_lists(answer: Sequence[Any]) -> list[tuple[Any, Any]] | None:
     """Pairs from a list of ids and a list of scores, as BM25 libraries answer; None if it is none.
 
-    Two pairs of whole numbers look the same inside a list, so there the ids must be texts.
-
     >>> _from_two_lists((["a", "b"], [0.9, 0.5])), _from_two_lists([("a", 0.9), ("b", 0.5)])
     ([('a', 0.9), ('b', 0.5)], None)
     """
-    columns = [one.tolist() if hasattr(one, "tolist") else one for one in answer]
-    if not all(type(column) is list for column in columns):
+    columns = [_column(one) for one in answer]
+    if not all(isinstance(column, list | tuple) for column in columns):
         return None
-    ids = columns[0]
-    scores = columns[1]
-    as_ids = all(isinstance(one, str) for one in ids)
-    if isinstance(answer, tuple):
-        as_ids = all(map(is_id, ids))
+    ids, scores = map(_only_row, columns)
     if not ids and not scores and isinstance(answer, tuple):
         return []
-    if not ids or not as_ids or not all(map(is_number, scores)):
+    # Two pairs of whole numbers, as (id, score), look the same unless they are lists.
+    are_lists = isinstance(answer, tuple) and not isinstance(answer[0], tuple)
+    as_ids = is_id if are_lists else (lambda one: isinstance(one, str))
+    if ids and all(isinstance(one, float) for one in ids) and all(map(as_ids, scores)):
+        raise BadDocument("is a list of scores before one of ids; return the ids first")
+    if not ids or not all(map(as_ids, ids)) or not all(map(is_number, scores)):
         return None
     if len(ids) != len(scores):
         raise BadDocument(
             f"is a list of {len(ids)} ids and a list of {len(scores)} scores"
         )
     return list(zip(ids, scores, strict=True))
+
+
+def in_lists(answer: Any) -> Any:
+    """An answer whose columns are lists, where they were arrays or Series.
+
+    >>> import numpy as np
+    >>> in_lists((np.array(["a"]), np.array([0.5]))), in_lists({"ids": np.array([7])})
+    ((['a'], [0.5]), {'ids': [7]})
+    """
+    if isinstance(answer, dict):
+        return {name: _column(values) for name, values in answer.items()}
+    if isinstance(answer, list | tuple) and len(answer) == 2:
+        columns = [_column(values) for values in answer]
+        if any(
+            column is not values for column, values in zip(columns, answer, strict=True)
+        ):
+            return tuple(columns) if isinstance(answer, tuple) else columns
+    return answer
+
+
+def _column(values: Any) -> Any:
+    """The values of an array or a Series as a list; anything else as it is."""
+    for name in ("tolist", "to_list", "to_pylist"):
+        if not isinstance(values, SCALARS) and callable(getattr(values, name, None)):
+            return getattr(values, name)()
+    return values
+
+
+def _only_row(column: Sequence[Any]) -> list[Any]:
+    """The values of a single question: libraries answer several with a row for each."""
+    if not column or not all(isinstance(row, list) for row in column):
+        return [*column]
+    if len(column) > 1:
+        raise BadDocument(f"has {len(column)} rows; return the row of the one question")
+    return [*column[0]]
 
 
 def check_complete(answer: object) -> None:
@@ -171,10 +205,15 @@ def check_complete(answer: object) -> None:
 
 def _in_mapping(answer: Mapping[object, object]) -> Sequence[Any]:
     check_complete(answer)
+    answer = in_lists(answer)
     if isinstance(answer.get("ids"), list | tuple):
         return _from_columns(answer)
     for name in (*LISTS, *HOLDERS):
         inner = answer.get(name)
+        if isinstance(inner, list | tuple) and len(inner) == 2:
+            pairs = _from_two_lists(inner)
+            if pairs is not None:
+                return pairs
         if isinstance(inner, list | tuple | Iterator):
             return list(inner)
         if isinstance(inner, Mapping) and any(deeper in inner for deeper in LISTS):
@@ -495,7 +534,7 @@ def finite(value: Any) -> float | None:
     >>> finite("2.5"), finite("two"), finite("nan")
     (2.5, None, None)
     """
-    if hasattr(value, "imag") and value.imag:
+    if isinstance(value, Complex) and value.imag:
         return None  # numpy would leave the imaginary part out, with a warning
     try:
         number = float(value)
@@ -514,7 +553,7 @@ def is_answer(value: object) -> bool:
         return bool(value) and not isinstance(value[0], str | int | float | bytes | None)
     if isinstance(value, Mapping):
         named = (value[name] for name in _LISTED if name in value)
-        return any(isinstance(one, list | tuple | Mapping) for one in named)
+        return any(isinstance(_column(one), list | tuple | Mapping) for one in named)
     # Texts, numbers and sets are no answers; the reader of mappings reports them.
     return hasattr(value, "__iter__") and not isinstance(
         value, str | bytes | set | frozenset
@@ -559,10 +598,3 @@ def as_result(value: object) -> dict[str, object]:
     """
     row = with_end(_from_pair(value) if isinstance(value, tuple) else from_object(value))
     return {name: one for name in RESULT if (one := getattr(row, name)) is not None}
-
-
-def as_target(value: object) -> dict[str, object]:
-    """Convert a document to a target: its id, and its text as the quote."""
-    found = as_result(value)
-    target = {"id": found.get("id"), "quote": found.get("text")}
-    return {key: one for key, one in target.items() if one is not None}

@@ -54,7 +54,7 @@ def from_callable(
     """A retriever that calls ``function(query, k)``; ``params`` are passed by name."""
     known = name or name_of(function)
     layout = layout or Layout()
-    session = _Session(_caller(function, dict(params or {}), known))
+    session = _Session(caller(function, dict(params or {}), known))
     return Retriever(
         name=known,
         settings=settings_of(known, layout, params=_plain(without_secrets(params))),
@@ -143,9 +143,7 @@ def _wait_for(answer: Coroutine[object, object, object], timeout: float | None) 
         ) from None
 
 
-def _caller(
-    function: Callable[..., object], params: dict[str, object], name: str
-) -> Call:
+def caller(function: Callable[..., object], params: dict[str, object], name: str) -> Call:
     """Find out how to call the function, before the first question."""
     try:
         signature = inspect.signature(function)
@@ -175,7 +173,9 @@ def _caller(
     if k_name is not None:
         ways.append(lambda query, k: ((query,), {k_name: k, **params}))
     needed = sum(parameter.default is parameter.empty for parameter in placed)
-    if needed >= 2 or inspect.Parameter.VAR_POSITIONAL in kinds:
+    # A text that is needed beside the question, such as search_type, is no number.
+    takes_number = len(placed) < 2 or placed[1].annotation not in (str, "str")
+    if (needed >= 2 and takes_number) or inspect.Parameter.VAR_POSITIONAL in kinds:
         ways.append(lambda query, k: ((query, k), params))
     # Some functions fix k themselves.
     ways.append(lambda query, _: ((query,), params))

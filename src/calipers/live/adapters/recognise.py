@@ -15,7 +15,7 @@ from typing import Any, cast
 import calipers.plugins as plugins
 from calipers.errors import InvalidInput, said_by
 from calipers.live.adapters.base import Retriever, Secrets
-from calipers.live.adapters.callable import from_callable, name_of
+from calipers.live.adapters.callable import caller, from_callable, name_of
 from calipers.live.answers import LAYOUT, Layout
 from calipers.live.code import code_of, file_named, file_of, local_files, reload_stale
 from calipers.live.keywords import RetrieverOptions
@@ -40,6 +40,8 @@ METHODS = (
 )
 """Methods that are called with a question, the first that an object has; async ones
 last."""
+RETRIEVING = ("search", "retriev", "query", "find", "lookup", "similar")
+"""Parts of names of methods that retrieve."""
 MOST_METHODS = 8
 """Methods that a sentence names."""
 
@@ -137,19 +139,30 @@ def _method_of(value: object) -> Callable[..., object] | None:
     """The method by which an object of LangChain, LlamaIndex or their kin retrieves."""
     for name in METHODS:
         method = getattr(value, name, None)
-        if callable(method):
+        if callable(method) and _takes_a_question(method):
             return cast("Callable[..., object]", method)
     return None
+
+
+def _takes_a_question(method: Callable[..., object]) -> bool:
+    """Whether a method can be called with a question, and a number of results."""
+    try:
+        caller(method, {}, "it")
+    except InvalidInput:
+        return False
+    return True
 
 
 def _cannot_be_asked(value: object, name: str | None) -> str:
     """The sentence about an object that is no retriever: it names the methods to choose from."""
     kind = type(value).__name__
-    own = [
-        method
-        for method in dir(type(value))
-        if not method.startswith("_") and callable(getattr(type(value), method, None))
-    ]
+    own = _methods_to_pass(value)
+    has = next((name for name in METHODS if callable(getattr(value, name, None))), None)
+    why = (
+        f"it has none of the methods {', '.join(METHODS[:4])}"
+        if has is None
+        else f"its method {has} needs more than a question and a number of results"
+    )
     advice = (
         "give a function of (query, k) that returns what the client answers, such as "
         "lambda query, k: store.similarity_search_with_score(query, k=k), or a text that "
@@ -165,7 +178,23 @@ def _cannot_be_asked(value: object, name: str | None) -> str:
         )
     return (
         f"{name or 'The retriever'} is a {kind}, which Calipers does not know how to "
-        f"ask: it has none of the methods {', '.join(METHODS[:4])}; {advice}"
+        f"ask: {why}; {advice}"
+    )
+
+
+def _methods_to_pass(value: object) -> list[str]:
+    """The methods that a question may be passed to, those that are named so first."""
+    own = [
+        name
+        for name in dir(type(value))
+        if not name.startswith("_")
+        and callable(getattr(type(value), name, None))
+        and _takes_a_question(getattr(value, name))
+    ]
+    ranks = {name: sum(word in name for word in RETRIEVING) for name in own}
+    # The shortest is the plain one: similarity_search before …_with_score.
+    return sorted(
+        own, key=lambda name: (not ranks[name], name[:1] == "a", len(name), name)
     )
 
 
