@@ -38,7 +38,7 @@ _TEXTS = (
 )
 _DOCUMENTS = words_in(
     "document document_id doc_id docid doc ref_doc_id source_id source path file_path "
-    "file_name file filename url corpus_id"
+    "file_name file filename url corpus_id file_id source_uri uri"
 )
 _STARTS = (
     "start",
@@ -445,6 +445,8 @@ def total_in(cell: object) -> str | None:
 
 NEIGHBOUR = frozenset({"base", "distance"})
 """The columns of what BigQuery's VECTOR_SEARCH returns, beside those of the query."""
+REVIEWED = (frozenset({"fields", "responses"}), frozenset({"data", "annotations"}))
+"""The fields of a record of Argilla, and of a task of Label Studio."""
 BEIR_JUDGEMENTS = frozenset({"query-id", "corpus-id", "score"})
 """The header in which a score is a grade."""
 RANX = frozenset({"q_id", "doc_id", "score"})

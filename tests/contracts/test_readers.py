@@ -20,7 +20,11 @@ from calipers.io.registry import built_in, named, recognise
 from calipers.model.matched import Dataset, Role
 
 FIXTURES = Path(__file__).parent.parent / "data" / "formats"
-ROLES: dict[str, Role] = {"mapping": "ground_truth", "mteb_predictions": "run"}
+ROLES: dict[str, Role] = {
+    "mapping": "ground_truth",
+    "kilt": "ground_truth",
+    "mteb_predictions": "run",
+}
 """Forms that do not say themselves what they are."""
 REQUIRED: dict[str, tuple[str | int, ...]] = {
     "ours": ("query",),

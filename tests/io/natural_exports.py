@@ -166,6 +166,26 @@ def elasticsearch(draw: random.Random, ids: list[str]) -> dict[str, Any]:
     }
 
 
+def vector_store(draw: random.Random, ids: list[str]) -> dict[str, Any]:
+    data = [
+        {"file_id": name, "score": score, "content": [{"type": "text", "text": TEXT.format(name)}]}
+        for name, score in _falling(draw, ids)
+    ]
+    return {"object": "vector_store.search_results.page", "data": data, "has_more": False}
+
+
+def bedrock(draw: random.Random, ids: list[str]) -> dict[str, Any]:
+    results = [
+        {
+            "content": {"text": TEXT.format(name), "type": "TEXT"},
+            "location": {"type": "S3", "s3Location": {"uri": name}},
+            "score": score,
+        }
+        for name, score in _falling(draw, ids)
+    ]
+    return {"retrievalResults": results}
+
+
 ANSWERS: dict[str, Callable[[random.Random, list[str]], dict[str, Any]]] = {
     "haystack": haystack,
     "pinecone": pinecone,
@@ -178,6 +198,8 @@ ANSWERS: dict[str, Callable[[random.Random, list[str]], dict[str, Any]]] = {
     "weaviate": weaviate,
     "elasticsearch": elasticsearch,
     "opensearch": elasticsearch,
+    "vector_store": vector_store,
+    "bedrock": bedrock,
 }
 
 
@@ -454,7 +476,165 @@ def verdicts(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str]:
     return rows, "both"
 
 
+def judged_pairs(draw: random.Random, truth: Truth, run: Ranked) -> list[tuple[str, str, bool]]:
+    """Each question with its targets and some of its results, and whether they are relevant."""
+    pairs = [
+        (query, name, name in truth[query])
+        for query, ids in run.items()
+        for name in dict.fromkeys([*truth[query], *ids[: draw.randint(1, 4)]])
+    ]
+    return [*pairs, (next(iter(run)), "another", False)]
+
+
+def argilla(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str]:
+    """Pairs that people judged in Argilla, sometimes two of them."""
+    asked = draw.choice(("relevance", "is_relevant"))
+    people = draw.randint(1, 2)
+    rows = []
+    for query, name, is_good in judged_pairs(draw, truth, run):
+        answer = {"value": "yes" if is_good else "no", "user_id": "u", "status": "submitted"}
+        fields = {"query": query, "doc_id": name, "text": TEXT.format(name)}
+        rows.append({"id": name, "fields": fields, "responses": {asked: [answer] * people}})
+    return rows, "truth"
+
+
+def label_studio(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str]:
+    """Tasks of Label Studio with a choice in each."""
+    good, bad = draw.choice((("Relevant", "Not relevant"), ("yes", "no")))
+    rows = []
+    for number, (query, name, is_good) in enumerate(judged_pairs(draw, truth, run)):
+        chosen = {"choices": [good if is_good else bad]}
+        result = {"from_name": "verdict", "type": "choices", "value": chosen}
+        data = {"question": query, "chunk_id": name}
+        rows.append({"id": number, "data": data, "annotations": [{"result": [result]}]})
+    return rows, "truth"
+
+
+def kilt(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str]:
+    """Judgements or predictions of KILT: the pages that an answer comes from."""
+    holds = draw.choice(("truth", "run"))
+    pages = {query: [*(truth if holds == "truth" else run)[query]] for query in run}
+    rows = [
+        {
+            "id": f"k{number}",
+            "input": query,
+            "output": [
+                {"answer": "Yes."},
+                {"answer": "yes", "provenance": [{"wikipedia_id": name} for name in pages[query]]},
+            ],
+        }
+        for number, query in enumerate(run)
+    ]
+    return rows, holds
+
+
+def several_asked(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str]:
+    """The answer of Chroma to several questions at once."""
+    del truth
+    asked = draw.choice(("queries", "query_texts"))
+    whole = {
+        asked: [*run],
+        "ids": [*run.values()],
+        "distances": [[number for _, number in _rising(ids)] for ids in run.values()],
+        "metadatas": None,
+        "included": ["distances"],
+    }
+    return whole, "run"
+
+
+def mapped_parts(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str]:
+    """One object with the results and the judgements of all queries."""
+    returned, wanted = draw.choice(
+        (("run", "qrels"), ("retrieved", "ground_truth"), ("results", "relevant_docs"))
+    )
+    scored = {query: dict(_falling(draw, ids)) for query, ids in run.items()}
+    whole: dict[str, Any] = {returned: draw.choice((run, scored)), wanted: truth}
+    if draw.random() < 0.5:
+        numbers = {query: f"q{number}" for number, query in enumerate(run)}
+        whole = {
+            part: {numbers[query]: held for query, held in value.items()}
+            for part, value in whole.items()
+        }
+        whole["queries"] = {number: query for query, number in numbers.items()}
+    return whole, "both"
+
+
+def bedrock_evaluation(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str]:
+    """Records of Bedrock's evaluations, with what its knowledge base returned."""
+    del draw, truth
+    rows = []
+    for query, ids in run.items():
+        passages = [{"name": name, "content": {"text": TEXT.format(name)}} for name in ids]
+        output = {"text": "Yes.", "retrievedPassages": {"retrievalResults": passages}}
+        prompt = {"content": [{"text": query}]}
+        rows.append({"conversationTurns": [{"prompt": prompt, "output": output}]})
+    return rows, "run"
+
+
+def tasks(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str]:
+    """Tasks that OpenLLMetry records, of which one is called a retrieval."""
+    del truth
+    called = draw.choice(("retriever.task", "search_documents.tool"))
+    rows = []
+    for number, (query, ids) in enumerate(run.items()):
+        documents = [{"id": name, "page_content": TEXT.format(name)} for name in ids]
+        for name, output in ((called, {"documents": documents}), ("answer.task", "Yes.")):
+            attributes = {
+                "traceloop.entity.name": name,
+                "traceloop.entity.input": json.dumps({"query": query}),
+                "traceloop.entity.output": json.dumps(output),
+            }
+            context = {"trace_id": f"t{number}", "span_id": name}
+            rows.append({"name": name, "context": context, "attributes": attributes})
+    return rows, "run"
+
+
+def chain(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str]:
+    """What a retrieval chain of LangChain returns."""
+    del draw, truth
+    rows = [
+        {"input": query, "chat_history": [], "context": _documents("langchain", ids), "answer": "Y"}
+        for query, ids in run.items()
+    ]
+    return rows, "run"
+
+
+def answers_of_model(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str]:
+    """Answers of OpenAI's model, with the search that it called."""
+    del truth
+    rows = []
+    for number, (query, ids) in enumerate(run.items()):
+        results = [{"file_id": name, "score": score} for name, score in _falling(draw, ids)]
+        search = {"type": "file_search_call", "queries": [query], "results": results}
+        message = {"type": "message", "role": "assistant", "content": []}
+        rows.append({"id": f"r{number}", "input": query, "output": [search, message]})
+    return rows, "run"
+
+
+def outputs_in_texts(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str]:
+    """Results of promptfoo whose outputs are JSON in texts."""
+    wanted = draw.choice(("expected_ids", "relevant"))
+    rows = [
+        {
+            "vars": {"question": query, wanted: [*truth[query]]},
+            "response": {"output": json.dumps(draw.choice((ids, {"ids": ids})))},
+        }
+        for query, ids in run.items()
+    ]
+    return {"results": {"version": 3, "results": rows}}, "both"
+
+
 EXPORTS: dict[str, Export] = {
+    "argilla": argilla,
+    "label_studio": label_studio,
+    "kilt": kilt,
+    "several_asked": several_asked,
+    "mapped_parts": mapped_parts,
+    "bedrock_evaluation": bedrock_evaluation,
+    "tasks": tasks,
+    "chain": chain,
+    "answers_of_model": answers_of_model,
+    "outputs_in_texts": outputs_in_texts,
     "langsmith": langsmith,
     "langsmith again": langsmith,
     "langfuse": langfuse,

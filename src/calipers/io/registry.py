@@ -24,7 +24,7 @@ from calipers.io.formats.ours import Ours, is_ours_alone
 from calipers.io.tables.columns import IGNORE, Columns, say
 from calipers.io.tables.scan import InputTable
 from calipers.model.matched import Dataset, Role
-from calipers.names import NEIGHBOUR
+from calipers.names import NEIGHBOUR, REVIEWED
 from calipers.words import did_you_mean
 
 
@@ -155,7 +155,11 @@ def _may_be_unfolded(probe: Probe) -> bool:
         return True
     if probe.look is None and probe.is_text:
         return False
-    return any(keys >= NEIGHBOUR for keys in probe.row_keys.values())
+    return any(
+        keys >= mark
+        for keys in probe.row_keys.values()
+        for mark in (NEIGHBOUR, *REVIEWED)
+    )
 
 
 _BY_NAMES = frozenset({"ours", "records", "table"})

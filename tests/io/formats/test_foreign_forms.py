@@ -28,6 +28,8 @@ ROLES: dict[str, Any] = {
     "mapping": "run",
     "msmarco_run": "run",
     "three_columns": "ground_truth",
+    "kilt": "ground_truth",
+    "colbert_run": "run",
 }
 Make = Callable[[random.Random], bytes]
 
@@ -133,6 +135,13 @@ def msmarco_run(rng: random.Random) -> bytes:
     return lines(rng, lambda n: [str(n // 9), f"{word(rng)}.{n}", str(n % 9 + 1)])
 
 
+def colbert_run(rng: random.Random) -> bytes:
+    # One line alone is a judgement.
+    first = rng.randint(1, 99)
+    rows = (f"7\t{first}.{n}\t{n}\t{30 - n / 3}\n" for n in range(1, rng.randint(3, 60)))
+    return "".join(rows).encode()
+
+
 def three_columns(rng: random.Random) -> bytes:
     return lines(rng, lambda n: [str(n // 9), f"{word(rng)}.{n}", rng.choice("01")])
 
@@ -155,6 +164,7 @@ def makers() -> dict[str, Make]:
         "trec_run": trec_run,
         "trec_judgements": trec_judgements,
         "msmarco_run": msmarco_run,
+        "colbert_run": colbert_run,
         "three_columns": three_columns,
         "mapping": mapping,
         "": prose,

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from calipers import evaluate
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, command_line
 from calipers.io.load import load
 
 WHO = "Who pays for it?"
@@ -107,6 +107,48 @@ def test_an_export_in_memory_is_read_as_its_file(tmp_path) -> None:
         path.write_text(json.dumps(value))
         of_file, of_value = (load(one, "run").run.frame for one in (path, value))
         assert of_file.equals(of_value)
+
+
+@pytest.mark.parametrize("swap", [False, True])
+def test_columns_of_lists_take_the_names_that_the_user_says(tmp_path, swap) -> None:
+    whole: dict[str, Any] = {
+        "questions": [WHO, "When?"],
+        "runs": [["b", "a"], ["c"]],
+        "qrels": [["a"], ["c"]],
+    }
+    path = tmp_path / "columns.json"
+    path.write_text(json.dumps(whole))
+    said = {"ground_truth": "qrels", "retrieved": "runs"}
+    if swap:
+        said = {"ground_truth": "runs", "retrieved": "qrels"}
+    with pytest.raises(InvalidInput) as caught, command_line():
+        evaluate(path)
+    line = " ".join(f"--column {ours}={theirs}" for ours, theirs in said.items())
+    assert line in str(caught.value)
+    assert evaluate(path, columns=said, metrics="mrr")["mrr"].mean == (1 if swap else 0.75)
+
+
+def test_columns_that_are_said_are_not_exchanged_twice() -> None:
+    whole: dict[str, Any] = {
+        "query": [WHO, "When?"],
+        "retrieved": [["a"], ["c"]],
+        "ground_truth": [["b", "a"], ["c"]],
+    }
+    said = {"ground_truth": "retrieved", "retrieved": "ground_truth"}
+    assert evaluate(whole, columns=said, metrics="mrr")["mrr"].mean == 0.75
+
+
+def test_people_who_disagree_about_a_record_are_named() -> None:
+    fields = {"query": WHO, "doc_id": "a"}
+    said = [{"value": word, "user_id": "u", "status": "submitted"} for word in ("yes", "no")]
+    with pytest.raises(InvalidInput, match=r"disagree on 'rel' at .*\[0\]: 'yes', 'no'"):
+        load([{"fields": fields, "responses": {"rel": said}}], "ground_truth")
+    rated = [{"values": {"rel": {"value": stars}}, "status": "submitted"} for stars in (1, 2)]
+    rated += [{"values": {"rel": {"value": 0}}, "status": "draft"}]
+    truth = load([{"fields": fields, "responses": rated}], "ground_truth").ground_truth
+    assert truth.targets["grade"].to_list() == [1.5]
+    with pytest.raises(InvalidInput, match="no status here, so drafts"):
+        load([{"fields": fields, "responses": {"rel": [{"value": "yes"}]}}], "ground_truth")
 
 
 def test_a_list_of_what_was_asked_is_never_proposed_as_targets() -> None:

@@ -54,6 +54,10 @@ class Probe:
         """The same with other columns said by the user."""
         return Probe(self.source, columns, self.given, self.room, self.trial)
 
+    def as_written(self) -> "Probe":
+        """The same with the names that the file has, whatever the user says."""
+        return self.saying(Columns())
+
     def head(self) -> "Probe | None":
         """The first rows or records, to try a mapping on; None if they cannot be had apart."""
         return (

@@ -20,9 +20,13 @@ from calipers.frozen import dataclass
 from calipers.io.files.open import Source
 from calipers.io.files.probe import Probe
 from calipers.io.format import Format, read_records
-from calipers.io.formats.mapping import read_mapping
 from calipers.io.formats.ours import Ours
-from calipers.io.records.documents import Row, is_number, read_document
+from calipers.io.records.documents import (
+    Row,
+    is_number,
+    read_document,
+    text_in_parts,
+)
 from calipers.io.records.explode import SAME_QUERY
 from calipers.io.records.fields import names_of_parts
 from calipers.io.records.json_files import (
@@ -38,6 +42,7 @@ from calipers.io.records.layout import (
     ids_in,
     layout_of,
     nearest,
+    only_object,
     part_at,
     question_at,
     question_in,
@@ -48,7 +53,9 @@ from calipers.io.records.layout import (
     with_open_texts,
 )
 from calipers.io.records.rankings import are_rankings
+from calipers.io.records.reviews import annotated
 from calipers.io.tables.cells import cell_value
+from calipers.io.tables.columns import Columns
 from calipers.io.tables.scan import InputTable, explained
 from calipers.io.tables.usual_names import renaming
 from calipers.model.matched import Dataset, Role
@@ -76,6 +83,8 @@ class Export:
         nested = "." in names["query"]
         for record in map(with_open_texts, self.records.plain()):
             row = {ours: part_at(record, path) for ours, path in names.items()}
+            if "ground_truth" in row:
+                row["ground_truth"] = _with_texts(row["ground_truth"])
             row["query"] = question_at(record, names["query"])
             # An experiment numbers its rows; its questions are known by their texts.
             held = value_at(record, names["query"].rpartition(".")[0]) if nested else None
@@ -114,6 +123,24 @@ class Export:
                 query = str(question_at(record, names["query"]))
                 return f"{said}: {shown(query, targets, results)}."
         return f"{said}."
+
+
+def _with_texts(targets: object) -> object:
+    """The targets, with the text of those that Bedrock gives in parts.
+
+    >>> _with_texts([{"content": [{"text": "One."}]}])
+    [{'quote': 'One.'}]
+    """
+    if not isinstance(targets, list):
+        return targets
+    texts = [
+        text_in_parts(one.get("content")) if isinstance(one, Mapping) else None
+        for one in targets
+    ]
+    return [
+        one if text is None else {"quote": text}
+        for one, text in zip(targets, texts, strict=True)
+    ]
 
 
 def _names_in(value: object) -> list[str]:
@@ -252,7 +279,7 @@ def _is_record(row: object) -> bool:
     """Whether a value is a record; one of a single field holds the record itself."""
     if not isinstance(row, Mapping) or len(row) > MOST_COLUMNS:
         return False
-    return len(row) > 1 or any(isinstance(held, Mapping) for held in row.values())
+    return len(row) > 1 or any(map(only_object, row.values()))
 
 
 def _says_all(first: Mapping[str, object], role: Role) -> bool:
@@ -326,13 +353,15 @@ def unfolded(probe: Probe) -> Probe:
     or records by number, ``{"0": {…}, "1": {…}}`` (orient="index"). Answers of ``_rank_eval``, and
     rows of BigQuery's ``VECTOR_SEARCH``, hold one result each.
     """
-    records = _neighbours(probe)
-    look = probe.look
+    records = _neighbours(probe) or annotated(probe)
+    # As the file has it: the columns that the user names are those of its records.
+    look = probe.as_written().look
     if look is not None and look.shape == "object" and len(look.first) <= _MOST_ROWS:
+        said = probe.columns_said
         records = records or _by_key(look.first) or _rated_hits(look.first)
-        records = records or _by_query(look.first)
-        records = records or rows_of_columns(look.first, probe.name)
-        if not records and probe.columns_said.named:
+        records = records or _by_query(look.first, said)
+        records = records or rows_of_columns(look.first, probe.name, said)
+        if not records and said.named:
             records = _only_list(look.first)
         if {"columns", "data"} <= look.keys:
             names = opened(look.first["columns"])
@@ -470,28 +499,30 @@ def _asks(row: object) -> bool:
     return isinstance(row, Mapping) and question_in(row) is not None
 
 
-def _by_query(value: Mapping[str, object]) -> list[object]:
+def _by_query(value: Mapping[str, object], said: Columns) -> list[object]:
     """The records in an object with one under each question; none if it is no such object."""
     if len(value) < _FEWEST_BY_QUERY:
         return []
     # The first says it of nearly every mapping, which has as many values as queries.
     first = next(iter(value.values()))
-    if not _begins_as_object(first) or not _is_answer(opened(first)):
+    if not _begins_as_object(first) or not _is_answer(opened(first), said):
         return []
     if not all(map(_begins_as_object, value.values())):
         return []
     records: list[object] = []
     for query, held in value.items():
         record = opened(held)
-        if not _is_answer(record):
+        if not _is_answer(record, said):
             return []
         records.append({"query": query, **record})
     return records
 
 
-def _is_answer(record: object) -> TypeGuard[Mapping[str, object]]:
+def _is_answer(record: object, said: Columns) -> TypeGuard[Mapping[str, object]]:
     """Whether a value is a record of both parts without a question."""
-    return isinstance(record, Mapping) and _lists_both_parts(record)
+    if not isinstance(record, Mapping):
+        return False
+    return _lists_both_parts(said.fresh().renamed(record, "") if said else record)
 
 
 def _lists_both_parts(record: Mapping[str, object]) -> bool:
@@ -518,71 +549,3 @@ def _in_columns(columns: object, rows: object) -> list[object]:
 
 _MOST_ROWS = 100_000
 """Records under numbers; a larger object maps queries to items."""
-
-
-Runs = dict[str, Mapping[str, object]]
-"""Mappings of query to document to score, by their paths."""
-
-
-class Predictions(Format):
-    """Predictions of MTEB: scores by document, by query, by split, by subset."""
-
-    name = "mteb_predictions"
-    title = "predictions of MTEB"
-    example = '{"default": {"test": {"query": {"document": 0.5}}}}'
-    only = "run"
-    _META = "mteb_model_meta"
-
-    def detect(self, probe: Probe) -> bool:
-        """Objects of objects around a mapping of query to document to score."""
-        look = probe.look
-        if look is None or look.shape != "object" or len(look.first) > MOST_COLUMNS:
-            return False
-        value = {
-            key: opened(held) for key, held in look.first.items() if key != self._META
-        }
-        return bool(value) and bool(self._runs(value)) and not _is_scored(value)
-
-    def _runs(self, value: object, before: str = "", depth: int = 0) -> Runs:
-        """Every mapping of query to document to score, with its path."""
-        if not isinstance(value, Mapping) or not value or depth > _DEEPEST:
-            return {}
-        if _is_scored(value):
-            return {before: value}
-        runs: Runs = {}
-        for key, held in value.items():
-            if key != self._META:
-                inner = self._runs(held, f"{before}.{key}".lstrip("."), depth + 1)
-                if not inner:
-                    return {}
-                runs |= inner
-        return runs
-
-    def read(self, probe: Probe, role: Role) -> Dataset:
-        """The run of the one subset and split."""
-        if probe.look is None or not self.detect(probe):
-            raise InvalidInput(
-                f"{probe.name} cannot be read as {self.title}: {self.example}."
-            )
-        runs = self._runs({key: opened(held) for key, held in probe.look.first.items()})
-        if len(runs) > 1:
-            raise InvalidInput(
-                f"{probe.name} holds the predictions of several splits: "
-                f"{', '.join(runs):.200}; give a file with one of them."
-            )
-        if role != "run":
-            raise InvalidInput(
-                f"{probe.name} holds predictions of MTEB, which are results; give it as --run, "
-                "and the judgements of the task as --ground-truth."
-            )
-        [scores] = runs.values()
-        return read_mapping(scores, "run", probe.name)
-
-
-def _is_scored(value: Mapping[str, object]) -> bool:
-    """Whether a mapping has numbers by document for every query, judged by the first ones."""
-    first = [*islice(value.values(), _SOME)]
-    return bool(first) and all(
-        isinstance(held, Mapping) and held and all(map(is_number, held.values()))
-        for held in first
-    )

@@ -15,6 +15,7 @@ from calipers.io.format import Format, read_records, wrong_format
 from calipers.io.formats.ours import Ours
 from calipers.io.records import json_files
 from calipers.io.records.documents import finite, in_lists, is_answer, is_document
+from calipers.io.records.mapped_parts import parts_by_query
 from calipers.io.tables.usual_names import is_long
 from calipers.model.arrays import Floats, Ints, plain_floats
 from calipers.model.matched import Dataset, Role
@@ -49,6 +50,43 @@ class MappingFormat(Format):
             value = json_files.decoded(probe.source.read(), probe.source)
         return answers_by_query(value, role, probe) or read_mapping(
             value, role, probe.name
+        )
+
+
+class MappedParts(Format):
+    """One object with the results and the judgements of all queries, each a mapping of them."""
+
+    name = "mapped_parts"
+    title = "results and judgements by query"
+    example = '{"run": {"q1": ["a", "b"]}, "qrels": {"q1": {"a": 1}}}'
+
+    def detect(self, probe: Probe) -> bool:
+        """Whether one field maps queries to results, and another the same ones to targets."""
+        return parts_by_query(probe) is not None
+
+    def read(self, probe: Probe, role: Role) -> Dataset:
+        """Both parts; ``queries``, where it is there, has the texts."""
+        parts = parts_by_query(probe)
+        if parts is None:
+            raise wrong_format(probe, self.title)
+        run, truth, texts = (parts[part] for part in ("run", "ground_truth", "queries"))
+        records = (
+            {"id": query, "query": texts.get(query, query), "ground_truth": targets}
+            for query, targets in truth.items()
+        )
+        place = f"{probe.name} $"
+        raw = json_files.RawRecords(records, lambda i: f"{place}[{[*truth][i]!r:.60}]")
+        judged = read_records(Ours(), probe, raw) if role != "run" else None
+        if role == "ground_truth":
+            returned = None
+        else:
+            inner = Probe(probe.source, given=run, room=probe.room)
+            returned = answers_by_query(run, "run", inner)
+            returned = returned or read_mapping(run, "run", probe.name)
+        return Dataset(
+            None if judged is None else judged.ground_truth,
+            None if returned is None else returned.run,
+            self.title,
         )
 
 

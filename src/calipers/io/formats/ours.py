@@ -131,6 +131,16 @@ class Ours(EachRow):
 
         return bool(keys & {"retrieved", "ground_truth"}) and not is_old_ragas(keys)
 
+    def detect(self, probe: Probe) -> bool:
+        """Whether the rows have its keys; parts that map queries are read as such."""
+        if not super().detect(probe):
+            return False
+        if probe.look is None or probe.look.shape != "object":
+            return True  # nearly always, and nothing more is imported
+        from calipers.io.records.mapped_parts import parts_by_query
+
+        return parts_by_query(probe) is None
+
     def yields(self, probe: Probe) -> bool:
         """Always: one part may stand under the name of another tool."""
         del probe

@@ -14,7 +14,9 @@ import msgspec
 from calipers.errors import InvalidInput
 from calipers.io.format import Rows
 from calipers.io.formats.traces import (
+    RETRIEVES,
     TRACED_INPUT,
+    TRACED_OUTPUT,
     UNASKED,
     RetrieverCall,
     Span,
@@ -221,7 +223,10 @@ class OpenInference(TraceFormat):
             own = (
                 inner or one_of(span, "trace_id", "traceId", "context.trace_id") or trace
             )
-            yield Span(own, str(began or ""), at, asked if call is None else None, call)
+            likely = self._likely_call(span, flat, asked, at) if call is None else None
+            yield Span(
+                own, str(began or ""), at, asked if call is None else None, call, likely
+            )
             for name in _CHILDREN:
                 listed = opened(span.get(name))
                 children = listed if isinstance(listed, list) else ()
@@ -237,6 +242,26 @@ class OpenInference(TraceFormat):
         asked = asked and (question_in(asked) or asked)
         asked = asked or question_in(flat.get("gen_ai.input.messages"))
         return asked or _traced_question(flat.get(TRACED_INPUT))
+
+    def _likely_call(
+        self,
+        span: Mapping[str, object],
+        flat: Mapping[str, object],
+        asked: str | None,
+        at: At,
+    ) -> RetrieverCall | None:
+        """The call in a task of OpenLLMetry that is called a retrieval and returns documents."""
+        called = f"{span.get('name')} {flat.get('traceloop.entity.name')}"
+        output = opened(flat.get(TRACED_OUTPUT))
+        if asked is None or not isinstance(output, list | Mapping):
+            return None
+        if RETRIEVES.search(called) is None:
+            return None
+        try:
+            results = documents_in(output, at)
+        except InvalidInput:
+            return None
+        return RetrieverCall(asked, results, _latency(span, at), _failure(span))
 
     def _call(
         self,

@@ -195,8 +195,10 @@ def _with_look(dataset: Dataset) -> Dataset:
 
 def _parts(ours: dict[str, str], role: Role) -> tuple[bool, bool]:
     """Whether the table holds targets, and whether it holds results; neither if unclear."""
-    has_truth = any(column in ours for column in ("grade", "quote"))
-    has_results = any(column in ours for column in ("score", "rank", "text", "retrieved"))
+    has_truth = bool({"grade", "quote"} & ours.keys())
+    # Judged texts without an order are targets, whoever returned them.
+    text = {"text"} - ({"text"} if role == "ground_truth" and "grade" in ours else set())
+    has_results = bool({"score", "rank", "retrieved", *text} & ours.keys())
     if role == "both" and has_results and {"item", "quote"} <= ours.keys():
         # Without a grade, the ids that were returned are not those that should be.
         has_truth = bool({"grade", "retrieved"} & ours.keys())

@@ -18,6 +18,7 @@ from calipers.io.format import EachRow, PathPlace, RowFormat, Rows, WholeFormat
 from calipers.io.records.documents import is_id
 from calipers.io.records.fields import first_records
 from calipers.io.records.layout import with_open_texts
+from calipers.io.records.mapped_parts import parts_by_query
 from calipers.io.records.schema import At, Id, PlainRecord
 from calipers.io.tables.cells import decoded_text
 from calipers.io.tables.usual_names import is_long
@@ -186,6 +187,13 @@ class Ragas(Tool):
 class DeepEval(Tool):
     """Goldens and test cases; in CSV and JSON lines, lists are texts joined by ``|``."""
 
+    def detect(self, probe: Probe) -> bool:
+        """Not where the context lists documents, as a chain of LangChain returns them."""
+        if not super().detect(probe):
+            return False
+        records = first_records(probe).values()
+        return not any(_holds_objects(record.get("context")) for record in records)
+
     def yields(self, probe: Probe) -> bool:
         """Whether the input is an object, or an output is a list: items of a platform."""
         for record in map(with_open_texts, first_records(probe).values()):
@@ -211,6 +219,11 @@ class DeepEval(Tool):
         if found is not None:
             retrieved = [{"text": text} for text in _barred(found)]
         return {"query": row.input, "retrieved": retrieved, "ground_truth": truth}
+
+
+def _holds_objects(context: object) -> bool:
+    """Whether a context lists documents, as chains of LangChain return them, and no texts."""
+    return isinstance(context, list) and any(isinstance(one, Mapping) for one in context)
 
 
 def _barred(given: Sequence[str]) -> Sequence[str]:
@@ -349,6 +362,10 @@ class LlamaIndex(WholeFormat):
     )
     truth_field = "relevant_docs"
     known_by = ({"relevant_docs"},)
+
+    def detect(self, probe: Probe) -> bool:
+        """Whether a file is such a set, without results of its queries beside."""
+        return super().detect(probe) and parts_by_query(probe) is None
 
     def records(
         self, whole: QuestionsOverNodes, place: PathPlace

@@ -101,7 +101,8 @@ def retrievals(spans: Iterable[Span]) -> Iterator[tuple[At, RetrieverCall]]:
 UNASKED = ""
 """The question of a call that only a step around it can say."""
 TRACED_INPUT = "traceloop.entity.input"
-"""The attribute in which OpenLLMetry records the question of a workflow."""
+TRACED_OUTPUT = "traceloop.entity.output"
+"""The attributes in which OpenLLMetry records the question of a workflow, and what it returned."""
 
 
 def _asked_outside(step: Span | None, at: At) -> str:
@@ -263,7 +264,7 @@ def milliseconds(begin: object, end: object) -> float | None:
     return (times[1] - times[0]).total_seconds() * 1000
 
 
-_RETRIEVES = re.compile(r"retriev|search", re.IGNORECASE)
+RETRIEVES = re.compile(r"retriev|search", re.IGNORECASE)
 """Names of steps that may be calls of a retriever."""
 
 
@@ -289,7 +290,7 @@ class Platform(TraceFormat):
                 call = self._call(row, asked, at)
                 asked = None
             likely = None
-            if call is None and asked and _RETRIEVES.search(str(row.get("name"))):
+            if call is None and asked and RETRIEVES.search(str(row.get("name"))):
                 likely = self._likely_call(row, asked, at)
             began = str(one_of(row, "start_time", "startTime") or "")
             own = one_of(row, "trace_id", "traceId") or trace

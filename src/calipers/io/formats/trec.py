@@ -24,6 +24,7 @@ from calipers.io.tables.lines import (
     NUMBER,
     LineLayout,
     are_measures,
+    are_ranked_fours,
     decoded_ids,
     empty,
     first_rows,
@@ -198,7 +199,7 @@ class TrecJudgements(Format):
     def detect(self, probe: Probe) -> bool:
         """Four columns, the last a number or the second 0 or Q0."""
         rows = first_rows(probe)
-        if not mostly(rows, _has_four):
+        if not mostly(rows, _has_four) or are_ranked_fours(rows):
             return False
         marked = mostly(rows, lambda row: _is_marked(row) or row[1:2] == [b"0"])
         if marked:

@@ -349,7 +349,7 @@ def from_object(one: Any) -> Row:
         if inner is not None and not isinstance(inner, SCALARS):
             _fill(row, from_object(inner))
     if row.text is None:
-        row.text = _text_in_parts(get("content"))
+        row.text = text_in_parts(get("content"))
     if row.text is None and _is_node(one):
         row.text = checked("text", one.get_content())
     for place in metadata:
@@ -369,12 +369,12 @@ def from_object(one: Any) -> Row:
     return row
 
 
-def _text_in_parts(content: object) -> str | None:
+def text_in_parts(content: object) -> str | None:
     """The text of a result that is given in parts, as the search of OpenAI's vector stores does.
 
     Bedrock gives it as one part.
 
-    >>> _text_in_parts([{"type": "text", "text": "One."}, {"type": "text", "text": "Two."}])
+    >>> text_in_parts([{"type": "text", "text": "One."}, {"type": "text", "text": "Two."}])
     'One.\\nTwo.'
     """
     if isinstance(content, Mapping):

@@ -21,6 +21,7 @@ from calipers.io.records.schema import Place
 from calipers.io.tables.columns import Columns
 from calipers.io.tables.scan import InputTable, lazily
 from calipers.io.tables.usual_names import is_long, renaming
+from calipers.names import plain_name
 
 Shape = Literal["list", "lines", "object", "values"]
 """``values`` are objects one after another, each on several lines, as programs print them."""
@@ -292,30 +293,39 @@ def explain_mismatch(message: str, place: str, example: str) -> str:
 MOST_COLUMNS = 200
 
 
-def rows_of_columns(value: Mapping[Any, Any], name: str) -> list[object]:
+def rows_of_columns(
+    value: Mapping[Any, Any], name: str, said: Columns | None = None
+) -> list[object]:
     """The records in an object of columns, ``{"question": […], "chunk_id": […]}``.
 
-    pandas and ``datasets`` write such objects. None where it is another object, such as
-    a mapping of queries; refused where the columns differ in length.
+    pandas and ``datasets`` write such objects, and Chroma where it is asked several questions. None
+    where it is another object, such as a mapping of queries; refused where the columns differ in
+    length.
     """
     keys = list(map(str, value)) if 1 < len(value) <= MOST_COLUMNS else []
-    if (
-        not keys
-        or keys != list(value)
-        or not is_long([*keys, *(["query"] if "queries" in keys else [])])
-    ):
+    if not keys or keys != list(value):
+        return []
+    asked = next((key for key in keys if plain_name(key) in _QUESTIONS), None)
+    renamed = said.fresh().rename(keys, name) if said else {}
+    called = [renamed.get(key, key) for key in keys]
+    if not is_long([*called, *([] if asked is None else ["query"])]):
         return []
     columns = {key: opened(one) for key, one in value.items()}
-    if isinstance(columns.get("queries"), list):
-        columns = {"query" if key == "queries" else key: columns[key] for key in columns}
-    columns = {key: column for key, column in columns.items() if column is not None}
+    if asked is not None and isinstance(columns[asked], list):
+        columns = {"query" if key == asked else key: columns[key] for key in columns}
+    columns = {
+        key: column
+        for key, column in columns.items()
+        # Chroma lists in one of them which of the others it included.
+        if column is not None and not (key == "included" and _are_names(column, keys))
+    }
     if all(isinstance(column, Mapping) for column in columns.values()):
         rows = [list(column) for column in columns.values()]
         if not rows[0] or any(row != rows[0] for row in rows):
             return []
         columns = {key: list(column.values()) for key, column in columns.items()}
     lists = all(isinstance(column, list | tuple) for column in columns.values())
-    if not lists or not is_long(columns):
+    if not lists or not is_long(renamed.get(key, key) for key in columns):
         return []
     lengths = {key: len(column) for key, column in columns.items()}
     if len({*lengths.values()}) > 1:
@@ -326,6 +336,15 @@ def rows_of_columns(value: Mapping[Any, Any], name: str) -> list[object]:
         )
     every = zip(*columns.values(), strict=True)
     return [dict(zip(columns, row, strict=True)) for row in every]
+
+
+_QUESTIONS = frozenset({"queries", "query_texts"})
+"""Names of a column of questions that no record has."""
+
+
+def _are_names(column: object, keys: Sequence[str]) -> bool:
+    """Whether a value lists names of columns."""
+    return isinstance(column, list) and {*map(str, column)} <= {*keys}
 
 
 def frame_of_rows(rows: Sequence[Mapping[str, object]], name: str) -> pl.DataFrame:

@@ -16,6 +16,7 @@ from calipers.io.records.documents import (
     is_number,
     read_document,
     results_in,
+    text_in_parts,
 )
 from calipers.io.records.json_files import opened
 from calipers.io.tables.cells import decoded_text, looks_like_texts
@@ -130,7 +131,7 @@ def value_at(record: Record, path: str) -> object:
         return record[path]
     step, dot, rest = path.partition(".")
     while dot:
-        inner = _only_object(record.get(step))
+        inner = only_object(record.get(step))
         if inner is not None:
             return value_at(inner, rest)
         further, dot, rest = rest.partition(".")
@@ -138,17 +139,38 @@ def value_at(record: Record, path: str) -> object:
     return None
 
 
-def _only_object(value: object) -> Record | None:
-    """A value if it is an object, or the only object in a list; else None."""
+def only_object(value: object) -> Record | None:
+    """A value if it is an object, also as JSON in a text, or the only one in a list; else None."""
+    value = _opened_text(value)
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     return value if isinstance(value, Mapping) else None
 
 
+def _opened_text(value: object) -> object:
+    """The object or list that stands as JSON in a text; any other value unchanged."""
+    return decoded_text(value) if isinstance(value, str) and value[:1] in "{[" else value
+
+
 def question_at(record: Record, path: str) -> object:
     """The question at a path; of messages, what the user asked last."""
     value = value_at(record, path)
-    return (last_asked(value) or value) if isinstance(value, list) else value
+    return value if isinstance(value, str) else (_asked_text(value) or value)
+
+
+def _asked_text(value: object) -> str | None:
+    """The question in a list of one, in the messages of a chat or in the parts of a prompt.
+
+    >>> _asked_text(["Who?"]), _asked_text({"content": [{"text": "Who?"}]})
+    ('Who?', 'Who?')
+    """
+    if isinstance(value, Mapping):
+        return text_in_parts(value.get("content"))
+    if not isinstance(value, list):
+        return None
+    if len(value) == 1 and isinstance(value[0], str):
+        return value[0]
+    return last_asked(value)
 
 
 def last_asked(messages: object) -> str | None:
@@ -177,7 +199,9 @@ def last_asked(messages: object) -> str | None:
 
 def part_at(record: Record, path: str) -> object:
     """The results or targets at a path; a list of one list, as Chroma answers, is that list."""
-    value = value_at(record, path)
+    value = _opened_text(value_at(record, path))
+    if isinstance(value, list) and (calls := _file_searches(value)):
+        return calls
     if isinstance(value, list) and len(value) == 1:
         only = value[0]
         if isinstance(only, list):
@@ -191,6 +215,22 @@ def part_at(record: Record, path: str) -> object:
     return value
 
 
+def _file_searches(output: Sequence[object]) -> list[dict[str, object]]:
+    """The results in an answer of OpenAI's model, each with the number of its search.
+
+    >>> _file_searches([{"type": "file_search_call", "results": [{"file_id": "a"}]}])
+    [{'file_id': 'a', 'call': 1}]
+    """
+    steps = [step for step in output if isinstance(step, Mapping)]
+    calls = [step for step in steps if step.get("type") == "file_search_call"]
+    return [
+        {**result, "call": number}
+        for number, call in enumerate(calls, 1)
+        for result in call.get("results") or ()
+        if isinstance(result, Mapping)
+    ]
+
+
 def fields_in(
     record: Record, before: str = "", depth: int = 1
 ) -> Iterator[tuple[str, object]]:
@@ -200,7 +240,7 @@ def fields_in(
         if path.endswith(IGNORED):
             continue
         yield path, value
-        inner = _only_object(value)
+        inner = only_object(value)
         if inner is not None and depth < _DEEPEST:
             yield from fields_in(inner, f"{path}.", depth + 1)
 
@@ -255,7 +295,7 @@ def question_in(record: Record) -> str | None:
     plain = {plain_name(str(key)): str(key) for key in reversed([*record])}
     for name in (*QUERY_TEXT, *ASKED_IN, MESSAGES):
         asked = opened(record[plain[name]]) if name in plain else None
-        if isinstance(asked, str) or last_asked(asked) is not None:
+        if isinstance(asked, str) or _asked_text(asked) is not None:
             return plain[name]
     for holder in (
         plain[name] for name in (*ASKED_IN, "query", "question") if name in plain
@@ -322,11 +362,16 @@ def question_inside(record: Record, depth: int = 1) -> str | None:
     >>> question_inside({"node": {"question": "Who?"}, "cursor": "c"})
     'node.question'
     """
-    for key, held in islice(record.items(), _MOST_FIELDS):
-        if not isinstance(held, Mapping):
+    for key, value in islice(record.items(), _MOST_FIELDS):
+        held = only_object(value)
+        if held is None:
             continue
         known = [name for name in held if plain_name(str(name)) in QUERY_TEXT]
-        texts = [name for name in known if isinstance(held[name], str)]
+        texts = [
+            name
+            for name in known
+            if isinstance(held[name], str) or _asked_text(held[name]) is not None
+        ]
         if texts:
             return f"{key}.{texts[0]}"
         if depth < _DEEPEST and (inner := question_inside(held, depth + 1)) is not None:
@@ -363,7 +408,7 @@ def are_targets(values: Sequence[object]) -> bool:
 
 def _are_answers(path: str, values: Sequence[object]) -> bool:
     """Whether a list says in sentences what an answer should be."""
-    texts = [text for value in values if isinstance(value, list) for text in value]
+    texts = [text for value in values for text in ids_in(value) or ()]
     return bool(ANSWER_WORDS & {*_words(path)}) and looks_like_texts(texts)
 
 

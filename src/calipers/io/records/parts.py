@@ -66,11 +66,15 @@ def mappings_of_records(
     every = [
         pairs for pairs in every if len({path for _, path in pairs}) == len(pairs) > 0
     ]
-    yield from ([pairs for pairs in every if not _exchanges(pairs)] or every)
+    yield from ([pairs for pairs in every if not exchanges(pairs)] or every)
 
 
-def _exchanges(pairs: Pairs) -> bool:
-    """Whether the names say that results are taken for targets, or targets for results."""
+def exchanges(pairs: Pairs) -> bool:
+    """Whether the names say that results are taken for targets, or targets for results.
+
+    >>> exchanges((("item", "data"), ("retrieved", "expected_ids")))
+    True
+    """
     said = dict(pairs)
     return (
         side_of(said.get("ground_truth", "")) == "returned"

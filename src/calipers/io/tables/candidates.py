@@ -106,7 +106,9 @@ def mappings(profiles: Profiles, lacking: set[str], role: Role) -> Iterator[Pair
         within = Profiles(profiles.frame, start[0][1]) if start else profiles
         rest = [within[one.name] for one in single if one.name not in used]
         groups = [",".join(group) for group in numbered]
-        if whole and not known & {*IDENTITIES}:
+        # A text beside the results is no id, where that is what is lacking.
+        named = {*IDENTITIES} - ({"text"} if "item" in lacking else set())
+        if whole and not known & named:
             yield from _with_targets(start, rest, groups, role, known)
         elif "query" in lacking:
             yield from _with_lists(start, rest, groups, role, known)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import islice, pairwise
 from urllib.parse import unquote
 
 import numpy as np
@@ -253,6 +253,34 @@ def first_rows(probe: Probe, most: int | None = FIRST) -> list[list[bytes]]:
 def mostly(rows: list[list[bytes]], fits: Callable[[list[bytes]], bool]) -> bool:
     """Whether at least half of the rows fit; the others are reported as errors when read."""
     return bool(rows) and 2 * sum(map(fits, rows)) >= len(rows)
+
+
+def are_ranked_fours(rows: list[list[bytes]]) -> bool:
+    """Whether lines have an item, its rank from 0 or 1 on, and a score that never turns.
+
+    >>> are_ranked_fours([[b"q", b"a", b"1", b"9.5"], [b"q", b"b", b"2", b"8"]])
+    True
+    >>> are_ranked_fours([[b"q", b"0", b"1", b"1"], [b"q", b"0", b"2", b"0"]])
+    False
+    """
+    if not rows or not all(len(row) == 4 and NUMBER.fullmatch(row[3]) for row in rows):
+        return False
+    by_query: dict[bytes, list[list[bytes]]] = {}
+    for row in rows:
+        by_query.setdefault(row[0], []).append(row)
+    several = [lines for lines in by_query.values() if len(lines) > 1]
+    return bool(several) and all(map(_is_ranking, several))
+
+
+def _is_ranking(lines: list[list[bytes]]) -> bool:
+    """Whether the lines of one query are a ranking: no item twice, and ranks that count up."""
+    ranks = [line[2] for line in lines]
+    first = 0 if ranks[0] == b"0" else 1
+    counted = [str(rank).encode() for rank in range(first, first + len(ranks))]
+    scores = [float(line[3]) for line in lines]
+    turns = {b > a for a, b in pairwise(scores) if a != b}
+    is_each_once = len({line[1] for line in lines}) == len(lines)
+    return is_each_once and ranks == counted and len(turns) < 2
 
 
 def holds_texts(probe: Probe) -> bool:

@@ -198,14 +198,15 @@ def tried(unclear: Unclear, probe: Probe, role: Role, read: Read) -> list[Offer]
     if head is None:
         return []
     offers = _readable(list(unclear.options), head, probe, role, read)
-    records = _records_in(head.given)
-    if offers or not records:
-        return offers
-    # Names say too little: any list in the records may be meant.
-    from calipers.io.records.parts import mappings_of_records
+    from calipers.io.records.parts import exchanges, mappings_of_records
 
+    likely = [offer for offer in offers if not exchanges(offer.pairs)]
+    records = _records_in(head.given)
+    if likely or not records:
+        return likely or offers
+    # Names say too little: any list in the records may be meant.
     further = mappings_of_records(records, probe.columns_said, role)
-    return _readable(list(further), head, probe, role, read)
+    return _readable(list(further), head, probe, role, read) or offers
 
 
 def _records_in(value: object) -> Sequence[object]:
@@ -344,7 +345,12 @@ def _in_common(
     if truth is None or run is None or first is None or not first.height:
         return _SOMETHING
     truth = with_ids(truth, run)
-    asked = first["query"].head(_LOOKED_BESIDE).implode()
+    named = first["query"].head(_LOOKED_BESIDE).unique()
+    if run.queries is not None and "text" in run.queries.columns:
+        # A record with an id of its own is known by its question, too.
+        asking = run.queries.filter(pl.col("query").is_in(named.implode()))
+        named = pl.concat([named, asking["text"].drop_nulls()])
+    asked = named.implode()
     queries = truth.queries
     known = queries["query"].is_in(asked) | queries["text"].is_in(asked).fill_null(False)
     return _meet(truth, first, columns.map_ids) if known.any() else _NOTHING

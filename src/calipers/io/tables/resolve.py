@@ -95,7 +95,7 @@ def _with_single_ids(
     row_id = next((one for one in found if one.strip().lower() in (*ROW_ID, "ids")), None)
     if row_id is None or row_id in names:
         return names
-    if role != "run" or "query" not in fields or fields & {*IDENTITIES}:
+    if role != "run" or "query" not in fields or fields & ({*IDENTITIES} - {"text"}):
         return names
     asked = next((theirs for theirs, ours in names.items() if ours == "query"), None)
     ids = profiles_of(table, asked)[row_id]
