@@ -364,6 +364,33 @@ def test_a_word_with_a_number_is_the_name_of_a_part(heading, prose):
     }
 
 
+def test_a_heading_of_a_collection_of_projects_names_its_project():
+    pages = {
+        f"{name}/README.md": f"# {name}: calls for everyone\n\n{PROSE} {name}.\n\n"
+        f"## Use it behind a proxy server of a {name[::-1]} company\n\nWith {name}: {PROSE}\n\n"
+        f"## Support {name}\n\nFor {name}: {PROSE}\n"
+        for name in ("Gauge", "Ruler", "Scale", "Meter")
+    }
+    library = Library([as_document(name, "markdown", text) for name, text in pages.items()])
+    headed = [one.question for one in fit(from_headings(library)) if one.line == 5]
+    # "It" points to its page; without it the heading needs the name of what it is about.
+    assert headed == []
+    texts = {name: text.replace("Use it", "Work") for name, text in pages.items()}
+    library = Library([as_document(name, "markdown", text) for name, text in texts.items()])
+    questions = [one.question for one in fit(from_headings(library))]
+    assert "Gauge: Work behind a proxy server of a eguaG company" in questions
+    assert not [one for one in questions if "Support" in one]
+    alone = Library([as_document("README.md", "markdown", texts["Gauge/README.md"])])
+    assert "Work behind a proxy server of a eguaG company" in [
+        one.question for one in fit(from_headings(alone))
+    ]
+
+
+def test_lines_of_code_without_a_fence_are_no_answer():
+    code = "Matrix (void) Matrix (int r, int c) Matrix (double val) operator (row, column)\n" * 3
+    assert not asked(from_headings(documents(a_txt=f"# Invert a large matrix\n\n{code}\n")))
+
+
 @pytest.mark.parametrize(
     ("welcome", "name"), [("Welcome to Gauge", "Gauge"), ("欢迎来到 OI Wiki！", "OI Wiki")]
 )

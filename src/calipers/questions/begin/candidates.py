@@ -221,7 +221,7 @@ def sentences(text: str) -> list[str]:
 
 
 _NO_PROSE = re.compile(
-    r"[|<>!]|\?\?\?|\.\. |:\w+:(?!`)|\[[^\]]+\](?::|$)|#|[-*_]{3,}|\{[%{]|:::|={3,}|\$\$"
+    r"[|<>!]|\[!\[|\?\?\?|\.\. |:\w+:(?!`)|\[[^\]]+\](?::|$)|#|[-*_]{3,}|\{[%{]|:::|={3,}|\$\$"
     r"|[-*+] |\d+[.)] "
 )
 """How a line begins that is a list, a table, a directive, a comment, an image or HTML."""
@@ -250,12 +250,34 @@ class Paragraph:
             return False  # each line is a name and its value
         if reading_length(without_markup(_CODE.sub("", self.text))) < SHORTEST_QUOTE / 2:
             return False
+        if words.isascii() and _is_code(words):
+            return False
         unspaced = sum(map(len, UNSPACED.findall(words))) if not words.isascii() else 0
         return (
             reading_length(words) >= SHORTEST_QUOTE
             and len(words.split()) + unspaced / 2 >= 6
             and len(_SIGN.findall(words)) <= 0.3 * len(words)
         )
+
+
+def _is_code(text: str) -> bool:
+    """Whether a text has many signs of code and next to no words that sentences have.
+
+    >>> _is_code("Matrix (void) Matrix (int r) " * 3), _is_code("Wait for a call. " * 3)
+    (True, False)
+    """
+    words = _WORD.findall(text.lower())
+    stop = languages()[USUAL].stop
+    return SIGNS_OF_CODE * len(words) < len(_SIGN_OF_CODE.findall(text)) and sum(
+        word in stop for word in words
+    ) < LEAST_STOP_WORDS * len(words)
+
+
+_SIGN_OF_CODE = re.compile(r"[(){}\[\]<>&*=;_]")
+SIGNS_OF_CODE = 0.2
+"""The share of such signs, by words, from which on a text may be code."""
+LEAST_STOP_WORDS = 0.1
+"""The share of stop words that prose with so many signs has at least; English has 0.3 to 0.5."""
 
 
 def blocks(document: TextDocument, start: int, end: int) -> Iterator[Paragraph]:
@@ -297,7 +319,8 @@ def is_caption(text: str) -> bool:
 
 _INDENT = ("    ", "\t")
 _BLOCK = re.compile(
-    r"^(?:[ \t]*(?:```|~~~|[-*+] |\d+[.)] |\||\.\. code|\S.*::$)|    \S)", re.MULTILINE
+    r"^(?:[ \t]*(?:```|~~~|[-*+] |\d+[.)] |\||\.\. (?:code|math)|\$\$|\\\[|\S.*::$)|    \S)",
+    re.MULTILINE,
 )
 """How code, a list or a table begins."""
 

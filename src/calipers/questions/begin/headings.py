@@ -89,8 +89,14 @@ def _asked(
     if reason:
         return heading, reason
     words = set(content_words(heading, language))
-    count = how_many_words(words - languages()[language].vague, language)
-    if count >= FEW_WORDS and library.how_many(words) < 2:
+    known = languages()[language]
+    title = set(content_words(document.title, language))
+    if words <= title | known.generic | known.unasked and words & known.unasked:
+        return heading, "the usual name of a part"
+    count = how_many_words(words - known.vague, language)
+    project = set(content_words(library.title_of(document), language))
+    is_whole = not library.is_collection or project <= words
+    if count >= FEW_WORDS and is_whole and library.how_many(words) < 2:
         return heading, ""
     for above in _contexts(section, document, library):
         more = set(content_words(above, language))
@@ -102,7 +108,7 @@ def _asked(
             continue
         if library.how_many(words | more) < 2:
             return f"{above}: {heading}", ""
-    if count >= 2 and library.how_many(words) < 2:
+    if count >= 2 and is_whole and library.how_many(words) < 2:
         return heading, ""
     return heading, SEVERAL if count >= 2 else "fewer than two words that say something"
 
@@ -111,7 +117,7 @@ def _contexts(
     section: Section, document: TextDocument, library: Library
 ) -> Iterator[str]:
     """Yield what a heading stands under: page, heading above, both, and the whole library."""
-    title = plain_heading(document.title)
+    title = plain_heading(library.title_of(document))
     above = document.parent(section)
     parent = "" if above is None else plain_heading(above.heading)
     if title and title != section.heading:
@@ -137,7 +143,10 @@ def is_log(name: str) -> bool:
         r"(?:^|/)(?:release(?:[-_ ]?note)?s?|changelogs?|news|whatsnew)/", name
     )
     # "release_2.7": what changed with a version.
-    return stem in _LOGS or bool(folder or re.search(r"[-_]v?\d+\.\d[^/]*$", name))
+    is_licence = re.match(r"(?:[al]?gpl|g?fdl|licen[cs]|copying|copyright)", stem)
+    return stem in _LOGS or bool(
+        is_licence or folder or re.search(r"[-_]v?\d+\.\d[^/]*$", name)
+    )
 
 
 @lru_cache(maxsize=1_000)

@@ -46,6 +46,7 @@ class Language:
     generic: frozenset[str]
     vague: frozenset[str]
     counted: frozenset[str]
+    unasked: frozenset[str]
     see: frozenset[str]
     announces: re.Pattern[str]
     links: tuple[re.Pattern[str], ...] = field(default=())
@@ -66,6 +67,7 @@ def languages() -> dict[str, Language]:
             generic=frozenset(words_in(entry["generic"])),
             vague=frozenset(_with_parts(words_in(entry["vague"]))),
             counted=frozenset(words_in(entry["counted"])),
+            unasked=frozenset(words_in(entry["unasked"])),
             see=frozenset(words_in(entry["see"])),
             announces=re.compile(entry["announces"], re.IGNORECASE),
             links=tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns),

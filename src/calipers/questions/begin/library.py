@@ -19,6 +19,8 @@ STEM = 6
 MOST_IN_TITLE = 3
 """Words that a title of a whole library may have to stand before a heading."""
 _FRONT = re.compile(r"^(?:readme|index)(?:\.[a-z-]+)?\.?[a-z]*$", re.IGNORECASE)
+_FIRST = re.compile(r"(?:^|/)readme(?:\.[a-z-]+)?\.?[a-z]*$", re.IGNORECASE)
+"""The first page of a project, in its folder."""
 _WELCOME = re.compile(
     r"^(?:welcome to|willkommen (?:bei|beim|in|zu|zum|zur)|bienvenue (?:à|dans|sur|chez)"
     r"|bienvenid[oa]s? a|benvenut[oi] (?:a|in)|bem-vindos? (?:a|ao|à)|welkom bij"
@@ -59,12 +61,10 @@ class Library:
             for document in self.documents
             if _FRONT.search(document.name) and document.title
         ]
-        if not fronts:
+        if not fronts or self.is_collection:
             return ""
         front = min(fronts, key=lambda front: front.name)
-        title = re.split(r"[:|–—]| - ", _WELCOME.sub("", front.title))[0].strip(
-            " !！.。,-"
-        )
+        title = self._name(front)
         words = content_words(title, self.language(front))
         others = languages()[self.language(front)].generic
         says = [word for word in words if word not in others]
@@ -73,6 +73,23 @@ class Library:
             len(title.split()) <= min(MOST_IN_TITLE, len(words)) and "(" not in title
         )
         return title if says and is_name else ""
+
+    @staticmethod
+    def _name(front: TextDocument) -> str:
+        """What a first page is about: its title without what it says of that."""
+        title = re.split(r"[:：|–—]| - ", _WELCOME.sub("", front.title))[0]
+        return title.strip(" !！.。,-")
+
+    @cached_property
+    def is_collection(self) -> bool:
+        """Whether these are first pages of many projects, each with headings about its own."""
+        fronts = {one.name for one in self.documents if _FIRST.search(one.name)}
+        return len(fronts) >= max(MANY_PAGES, len(self.documents) / 2)
+
+    def title_of(self, document: TextDocument) -> str:
+        """The title of a document; in a collection of first pages the name of what it is about."""
+        name = self._name(document) if self.is_collection else ""
+        return name or document.title
 
     @cached_property
     def _pages(self) -> Counter[str]:
