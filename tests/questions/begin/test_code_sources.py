@@ -123,3 +123,14 @@ def test_small_commits_ask_for_the_lines_around_their_change(tmp_path):
 def test_no_repository_has_no_history(tmp_path):
     (tmp_path / "a.py").write_text(CODE)
     assert not [*from_history(Library(read_documents(tmp_path, {})), tmp_path)]
+
+
+def test_a_function_that_only_calls_another_of_its_name_is_not_asked():
+    code = (
+        "class Array:\n    def argmax(self, axis):\n"
+        '        """Return the place of the largest value along the given axis."""\n'
+        "        from arrays import argmax\n        return argmax(self, axis=axis, keep=False)\n"
+    )
+    assert not [*from_docstrings(Library([as_document("a.py", "python", code)]))]
+    other = code.replace("return argmax", "return places")
+    assert len([*from_docstrings(Library([as_document("a.py", "python", other)]))]) == 1

@@ -96,7 +96,7 @@ def test_filler_text_answers_nothing():
 
 def test_a_paragraph_of_a_page_that_only_leads_elsewhere_is_no_answer():
     words = 'For the rules of a retry see the <a href="b">guide of retries</a>'
-    page = f"<h1>Retry a failed request</h1><p>{words}</p>"
+    page = f"<h1>Retry a failed request</h1><p>{words}.</p>"
     assert not asked(from_headings(documents(a_html=page)))
     without = page.replace("see the", "mind the")
     assert len(asked(from_headings(documents(a_html=without)))) == 1
@@ -311,6 +311,8 @@ def test_a_hostile_file_takes_no_longer_than_any_other(text):
         ("a_md", "To try the call of a client again after a while, write:\n\n```\ncode\n```"),
         ("a_md", "To try the call of a client again after a while, write\n\n- one\n- two"),
         ("a_md", "The following table shows what the client does after a failed call."),
+        ("a_md", "All that is known of a client that has sent its call two times"),
+        ("a_md", "There are several ways to retry a failed request of a client at all."),
         ("a_md", "Have you ever asked yourself what a client does after a failed call?"),
         ("a_md", "In this chapter you learn how the client tries a failed call again."),
         ("a_html", "<p>Figure 3.1. A client that tries its call a second time</p>"),
@@ -384,6 +386,34 @@ def test_a_heading_of_a_collection_of_projects_names_its_project():
     assert "Work behind a proxy server of a eguaG company" in [
         one.question for one in fit(from_headings(alone))
     ]
+
+
+def test_a_project_without_a_title_is_named_by_its_folder():
+    text = f"# Contributions only\n\n{PROSE}\n\n# What it is\n\n{PROSE}\n\n## Define a schema twice"
+    pages = {
+        f"{name}/README": f"{text}\n\nIn {name}: {PROSE}\n" for name in ("a1", "b2", "c3", "d4")
+    }
+    library = Library([as_document(name, "markdown", text) for name, text in pages.items()])
+    assert {library.title_of(one) for one in library.documents} == {"a1", "b2", "c3", "d4"}
+
+
+def test_the_name_of_a_site_above_each_page_is_not_its_title():
+    page = "<h1>Gauge</h1><h2>Chapter {0} - The {1} client</h2><p>{2} {1}.</p><h3>Limits</h3>"
+    names = enumerate(("blue", "red", "green", "white"), 1)
+    pages = {f"{name}_html": page.format(at, name, PROSE) for at, name in names}
+    library = documents(**pages)
+    assert library.title_of(library.documents[1]) == "Chapter 2 - The red client"
+    headed = [one.question for one in fit(from_headings(library))]
+    assert "The red client" in headed
+
+
+@pytest.mark.parametrize(
+    "heading",
+    ["Annexe A. Retry a call twice", "A.1. Retry a call twice", "Retry a call twice \\"],
+)
+def test_numbers_and_signs_are_no_part_of_a_heading(heading):
+    (one,) = fit(from_headings(documents(a_md=f"# {heading}\n\n{PROSE}\n")))
+    assert one.question == "Retry a call twice"
 
 
 def test_lines_of_code_without_a_fence_are_no_answer():

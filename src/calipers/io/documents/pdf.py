@@ -123,7 +123,7 @@ def _lines(page: "PageObject") -> list[Line]:
     return lines
 
 
-_LONG_RUN = re.compile("[a-z]{22,}")
+_LONG_RUN = re.compile("[a-zß-öø-ÿ]{22,}")
 """Letters in a row of which a page has few, unless the blanks between words are missing."""
 _GAP = -180
 """A move to the right, in thousandths of the type's size, that a reader sees as a blank."""

@@ -137,15 +137,17 @@ def how_many_words(words: Iterable[str], language: str = USUAL) -> float:
 
 
 _NUMBER = re.compile(
-    r"^(?:(?:step|chapter|part|section|appendix|phase|schritt|kapitel|teil|abschnitt|étape|chapitre"
-    r"|paso|capítulo|passo|stap|шаг|глава)?\s*[\dIVX]+(?:\.\d+)*[.):]?\s+"
+    r"^(?:(?:step|chapter|part|section|appendix|annex|phase|schritt|kapitel|teil|abschnitt|anhang"
+    r"|étape|chapitre|annexe|paso|capítulo|apéndice|passo|stap|шаг|глава|приложение)?\s*"
+    r"(?:[\dIVX]+|[A-Z](?=\.\d))(?:\.\d+)*[.):]?\s+(?:[-–—]\s+)?"
+    r"|(?:appendix|annexe?|anhang|apéndice|приложение)\s+[A-Z][.:)]\s+"
     r"|第\s*[\d一二三四五六七八九十]+\s*[章节節部步]?[.:：、]?\s*|[一二三四五六七八九十]+、\s*"
     r"|[\d]+(?:\.\d+)*[.):、]\s*|Q:\s+)",
     re.IGNORECASE,
 )
 _MARKS = re.compile(
     r"^[\s•*#\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]+|^[-–]\s+"
-    r"|[\s#*\-\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]+$"
+    r"|[\s#*\\\-\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]+$"
 )
 """Signs around a heading that are no part of it."""
 
@@ -350,6 +352,8 @@ def first_words(
         text = text[: broken.start()].rpartition(".")[0]
         text = f"{text}."
     said = sentences(" ".join(text.split()))
+    if len(said) == 1 and not (_ENDED.search(text) or _UNMARKED.search(text)):
+        return ()
     # What stands at the end and leads to a list, code or a picture answers nothing alone.
     if said and _BLOCK.match(document.text[first.at + len(first.text) : end].lstrip()):
         said = said if _ENDED.search(said[-1]) else said[:-1]
@@ -361,8 +365,10 @@ def first_words(
     return (shortened(said),)
 
 
-_ENDED = re.compile(r"[.!?。！？．…][\W_]*$")
+_ENDED = re.compile(r"[.!?。！？．…।؟۔][\W_]*$")
 """How a sentence ends that is one."""
+_UNMARKED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
+"""Scripts that write no sign at the end of a sentence: Thai, Lao, Burmese, Khmer."""
 _INTRODUCES = re.compile(r"[:：]\W*$")
 """How a sentence ends that only introduces what follows it."""
 
@@ -377,13 +383,21 @@ def _that_answer(
         for link in document.links
         if paragraph.at <= link.start < end
     ]
-    announces = languages()[language].announces
+    known = languages()
+
+    def announces(sentence: str) -> bool:
+        # Pages that are translated in part have sentences in English.
+        of = known[USUAL if sentence.isascii() else language].announces
+        return of.search(sentence) is not None or (
+            known[language].announces.search(sentence) is not None
+        )
+
     return [
         one
         for one in said
         if not (
             one.endswith(("?", "？"))
-            or announces.search(one)
+            or announces(one)
             or _leads_elsewhere(one, links, language)
         )
     ]

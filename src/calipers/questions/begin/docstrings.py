@@ -33,7 +33,7 @@ _ASIDE = re.compile(
 what pages need."""
 _OF_ITS_CLASS = re.compile(
     r"^(?:description of an? |\w[\w-]*: |(?:called|used|invoked|implements?|same as|like)\b)"
-    r"|\bthe (?:object|class|instance|node)\b|->|^\w+\(",
+    r"|^an? (?:\w+ )?example\b|\bthe (?:object|class|instance|node)\b|->|^\w+\(",
     re.IGNORECASE,
 )
 """A sentence that describes its class, says who calls it, or begins with a signature."""
@@ -65,13 +65,26 @@ def from_docstrings(library: Library) -> Iterator[Candidate]:
             # What follows the docstring; a second one is no code.
             code_of = [part for part in node.body[1:] if not _is_text(part)]
             is_long = len(question.split()) > MOST_WORDS
-            if len(words) < LEAST_WORDS or is_long or is_name or points or not code_of:
+            says = not (len(words) < LEAST_WORDS or is_long or is_name or points)
+            if not says or not code_of or _passes_on(node.name, code_of):
                 continue
             body = lines[code_of[0].lineno - 1 : code_of[-1].end_lineno]
             code = shortened(map(str.strip, body))
             if len(code) >= SHORTEST_QUOTE:
                 line = document.line(section.start)
                 yield Candidate(question, "docstrings", document.name, line, (code,))
+
+
+def _passes_on(name: str, code: list[ast.stmt]) -> bool:
+    """Whether a function only calls another of its name, which answers the same question."""
+    last = code[-1]
+    others = [
+        part for part in code[:-1] if not isinstance(part, ast.Import | ast.ImportFrom)
+    ]
+    if others or not isinstance(last, ast.Return) or not isinstance(last.value, ast.Call):
+        return False
+    called = last.value.func
+    return name == getattr(called, "id", getattr(called, "attr", ""))
 
 
 def _is_text(part: ast.stmt) -> bool:

@@ -20,10 +20,12 @@ from calipers.questions.begin.candidates import (
     plain_heading,
 )
 from calipers.questions.begin.languages import USUAL, languages
-from calipers.questions.begin.library import Library
+from calipers.questions.begin.library import Library, stems
 
 FEW_WORDS = 4
 """Below this many words a heading is joined with what it stands under."""
+NEW_WORDS = 3
+"""Words that a target has and its question has not, at least."""
 _VERSION = re.compile(
     r"\bv?\d+\.\d+|^\W*\d|\b(?:19|20)\d\d\b|\bversion \d", re.IGNORECASE
 )
@@ -34,7 +36,7 @@ _LOGS = frozenset(
     words_in(
         "changelog changes history news release-notes release_notes releases summary _sidebar "
         "code_of_conduct license licence copying copyright authors contributors credits upgrading "
-        "whatsnew whats_new roadmap todo agents claude 404 500"
+        "whatsnew whats_new roadmap todo agents claude 404 500 search genindex modindex py-modindex"
     )
 )
 _COUNTED = re.compile(r"^(\w+?)[\s#-]*(?:\d+|[IVX]+|[A-Z]|[一二三四五六七八九十]+)$")
@@ -67,6 +69,10 @@ def from_headings(library: Library) -> Iterator[Candidate]:
             )
             if any(" ipsum " in f" {quote[:60].lower()} " for quote in answer):
                 reason = "filler text"
+            elif answer and not any(
+                _says_more(quote, question, language) for quote in answer
+            ):
+                reason = "the text below it says no more"
             yield Candidate(
                 question,
                 "headings",
@@ -76,6 +82,15 @@ def from_headings(library: Library) -> Iterator[Candidate]:
                 unfit=reason,
                 language=language,
             )
+
+
+def _says_more(quote: str, question: str, language: str) -> bool:
+    """Whether a text has words that the heading above it has not."""
+    known = languages()[language]
+    words = stems(content_words(quote, language)) - stems(
+        content_words(question, language)
+    )
+    return how_many_words(words - known.vague, language) >= NEW_WORDS
 
 
 def _asked(
@@ -119,7 +134,8 @@ def _contexts(
     """Yield what a heading stands under: page, heading above, both, and the whole library."""
     title = plain_heading(library.title_of(document))
     above = document.parent(section)
-    parent = "" if above is None else plain_heading(above.heading)
+    is_site = above is None or library.is_usual(above.heading)
+    parent = "" if above is None or is_site else plain_heading(above.heading)
     if title and title != section.heading:
         yield title
     if parent and parent != title:

@@ -87,9 +87,21 @@ class Library:
         return len(fronts) >= max(MANY_PAGES, len(self.documents) / 2)
 
     def title_of(self, document: TextDocument) -> str:
-        """The title of a document; in a collection of first pages the name of what it is about."""
-        name = self._name(document) if self.is_collection else ""
-        return name or document.title
+        """What a document is about: its title, or the heading below one that many pages have.
+
+        In a collection of first pages, the name of the project.
+        """
+        if self.is_collection and "/" in document.name:
+            folder = document.name.split("/")[-2]
+            name = self._name(document)
+            named = _letters(folder) in _letters(name) or _letters(name) in _letters(
+                folder
+            )
+            return name if name and named else folder
+        if not document.title or not self.is_usual(document.title):
+            return document.title
+        others = (one.heading for one in document.sections[:3] if one.heading)
+        return next((one for one in others if not self.is_usual(one)), "")
 
     @cached_property
     def _pages(self) -> Counter[str]:
@@ -136,3 +148,8 @@ def stems(words: Iterable[str]) -> frozenset[str]:
     True
     """
     return frozenset(word[:STEM] if len(word) > STEM + 1 else word for word in words)
+
+
+def _letters(name: str) -> str:
+    """The letters of a name, as names of folders and titles are compared."""
+    return re.sub(r"[\W_]+", "", name.lower())
