@@ -97,3 +97,50 @@ def test_the_count_of_labels_kept_offline_is_right_after_each_grade(browser, tmp
         page.wait_for_function("() => Object.keys(localStorage).length === 0")
         context.close()
     assert len(entries(store, desk.content.number)) == 3
+
+
+def test_an_undo_without_the_server_shows_the_text_again_and_is_no_label(browser, tmp_path):
+    store = str(tmp_path / "history.db")
+    texts = [{"id": f"d{n}", "text": f"Text {n} speaks."} for n in range(6)]
+    run = [{"id": "q", "query": "What is it?", "retrieved": texts}]
+    desk = calipers.labels_pool("offline", {"one": run}, store=store, judges=("anna",))
+    with served(shelf_of(store, "anna")) as running:
+        context = browser.new_context()
+        page = context.new_page()
+        page.set_default_timeout(15_000)
+        page.goto(running.links["anna"])
+        page.wait_for_url(f"http://{running.host}/")
+        page.goto(f"http://{running.host}/pools/{desk.content.number}/judge")
+        page.wait_for_function(READY)
+        shown = []
+
+        def press(key: str) -> None:
+            shown.append(page.locator("#text").text_content())
+            page.keyboard.press(key)
+
+        context.set_offline(True)
+        press("1")
+        # The first was tried, and may have arrived: the undo has to be sent as well.
+        page.locator("#save", has_text="1 label is kept").wait_for()
+        press("u")
+        page.locator("#save", has_text="2 changes are kept").wait_for()
+        press("2")
+        press("3")
+        page.locator("#save", has_text="4 changes are kept").wait_for()
+        # What waits behind it is known to this browser alone, and goes without a trace.
+        press("u")
+        page.locator("#save", has_text="3 changes are kept").wait_for()
+        press("0")
+        page.locator("#save", has_text="4 changes are kept").wait_for()
+        assert page.evaluate("() => Object.keys(localStorage).length") == 4
+        context.set_offline(False)
+        page.wait_for_function("() => Object.keys(localStorage).length === 0")
+        page.locator("#pace", has_text="2 of 6 judged. You: 2 labelled").wait_for()
+        context.close()
+    first, second, again, later, third, anew = shown
+    assert (again, later, anew) == (first, second, second)
+    assert len({first, second, third}) == 3
+    state = desk.state()
+    given = {one.label.text: state.current(one.position, "anna") for one in desk.items}
+    kept = {text: label.grade for text, label in given.items() if label is not None}
+    assert kept == {first: 2.0, second: 0.0}

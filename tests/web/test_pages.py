@@ -105,5 +105,14 @@ def test_an_empty_history_says_how_to_begin_unless_something_was_asked_for(
     with served(shelf_of(None)) as running:
         me = own.visitor()
         for visitor in (me, running.visitor()):
-            assert "calipers eval evals.jsonl --save" in visitor.get("/").text
+            assert "calipers eval … --save" in visitor.get("/").text
         assert "No evaluation has this name" in me.get("/?since=1h").text
+
+
+def test_a_refusal_shows_its_command_as_code_and_no_sign_of_markdown(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with served(shelf_of(None)) as running:
+        page = running.visitor("me").get("/evaluations/nightly")
+    assert page.status == 400
+    assert "<code>calipers eval … --save NAME</code>" in page.text
+    assert "`" not in page.text

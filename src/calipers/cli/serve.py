@@ -2,6 +2,7 @@
 
 import logging
 import os
+from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -73,6 +74,20 @@ def _library() -> Any:
     return app
 
 
+def _in_addresses(names: Iterable[str]) -> list[str]:
+    """Names for addresses: of a path only the last parts, as many as tell them apart.
+
+    >>> _in_addresses(["/home/me/old/run.txt", "/home/me/new/run.txt", "@team/nightly"])
+    ['old-run.txt', 'new-run.txt', 'team-nightly']
+    """
+    parts = [[name[1:]] if name[:1] == "@" else name.split("/") for name in names]
+    for last in range(1, max(map(len, parts), default=0) + 1):
+        short = ["-".join(one[-last:]).replace("/", "-") for one in parts]
+        if len(set(short)) == len(short):
+            return short
+    return [f"{'-'.join(one)}-{n}" for n, one in enumerate(parts, 1)]
+
+
 def _shelf(
     request: CommandInput,
     data: tuple[str, ...],
@@ -115,9 +130,10 @@ def _shelf(
         number = (
             None if pool is None else calipers.labels_desk(pool, store).content.number
         )
+        systems = name_systems(data)
         sources = {
-            name.lstrip("@").replace("/", "-"): _read(value, values, fallback)
-            for name, value in name_systems(data).items()
+            name: _read(value, values, fallback)
+            for name, value in zip(_in_addresses(systems), systems.values(), strict=True)
         }
         shelf = WebSources(store, sources, kept, owner, number)
         if shelf.has_store:

@@ -9,7 +9,8 @@ const api = `/api/v1/pools/${desk.dataset.pool}`;
 // Every grade with its name and its keys, as the server says.
 const scale = JSON.parse(desk.dataset.scale);
 // `item` is what is on the screen, and the only thing that a key is about.
-const state = { item: null, ahead: [], mark: null, asMarkdown: false };
+// `last` is what was given last, with what the screen showed: it is undone without the server too.
+const state = { item: null, ahead: [], mark: null, asMarkdown: false, last: null };
 // The tabs of one judge tell each other what they labelled.
 const tabs = new BroadcastChannel(`calipers-${desk.dataset.pool}-${desk.dataset.judge}`);
 
@@ -144,7 +145,8 @@ const drawText = () => {
 // refuses it. What is on its way still is known here alone.
 const give = (item, entry) => {
   const known = unsent.waiting.some((one) => one.item === item.item) ? {} : { seen: item.mine ? item.mine.number : 0 };
-  unsent.add({ item: item.item, shown: item.key, ...(entry.kind === "note" ? {} : known), ...entry });
+  const request = unsent.add({ item: item.item, shown: item.key, ...(entry.kind === "note" ? {} : known), ...entry });
+  state.last = { request, item, entry };
 };
 
 const next = () => {
@@ -168,13 +170,22 @@ const skip = () => {
   next();
 };
 
-// The answer says what was taken back, and brings its text to the screen.
+// The answer says what was taken back, and brings its text to the screen. While the server is away
+// the text that was labelled last comes back at once, so that the work goes on.
 const undo = () => {
-  if (state.item) state.ahead.unshift(state.item);
+  keepNote();
+  const { last } = state;
+  state.last = null;
+  const away = last && unsent.away && unsent.waiting.some(({ request }) => request === last.request);
+  if (state.item && !(away && last.item === state.item)) state.ahead.unshift(state.item);
   desk.hidden = false;
   byId("done").hidden = true;
-  blank("Taking back …");
-  unsent.add({ kind: "undo" });
+  if (!away) blank("Taking back …");
+  if (!away || !unsent.takeBack(last.request)) unsent.add({ kind: "undo" });
+  if (!away) return;
+  state.item = null;
+  if (last.entry.kind === "note") last.item.note = last.before;
+  show(last.item, last.entry.quote ? last.entry : last.item.mine);
 };
 
 const setMark = (mark, said) => {
@@ -212,8 +223,10 @@ const keepNote = () => {
   form.hidden = true;
   if (!text && state.item.note) status("An empty note is not saved. To remove a note, undo it.");
   if (!text || text === state.item.note) return;
+  const before = state.item.note;
   state.item.note = text;
   give(state.item, { kind: "note", note: text });
+  state.last.before = before;
 };
 
 const closeNote = () => {

@@ -44,15 +44,29 @@ export class Unsent {
     // While the server is away the next attempt may be seconds off: the count is right at once.
     if (this.away) this.sayKept();
     this.send();
+    return whole.request;
+  }
+
+  // Only the first is ever tried, and may have arrived; what waits behind it is known here alone.
+  takeBack(request) {
+    if (this.waiting.length < 2 || this.waiting.at(-1).request !== request) return false;
+    this.forget(this.waiting.pop());
+    if (this.away) this.sayKept();
+    return true;
   }
 
   sayKept() {
     const n = this.waiting.length;
-    this.status(`Not saved yet: ${this.away} ${n} ${n === 1 ? "label is" : "labels are"} kept in this browser and will be sent again.`, true);
+    // An undo waits like a label, and is none.
+    const what = this.waiting.every(({ kind }) => kind === "label") ? "label" : "change";
+    this.status(`Not saved yet: ${this.away} ${n} ${what}${n === 1 ? " is" : "s are"} kept in this browser and will be sent again.`, true);
   }
 
   dropFirst() {
-    const { request } = this.waiting.shift();
+    this.forget(this.waiting.shift());
+  }
+
+  forget({ request }) {
     try {
       localStorage.removeItem(this.prefix + request);
     } catch {
