@@ -228,10 +228,24 @@ _FOREIGN_WANTED = words_in(
     "oczekiwany oczekiwana oczekiwane"
 )
 """The word expected in German, French, Spanish, Portuguese, Italian, Dutch and Polish."""
+_RIGHT = words_in(
+    "right ideal soll richtig richtige richtiges korrekt korrekte "
+    "korrektes relevante relevanten relevantes pertinents pertinentes bonne bonnes bon bons "
+    "correctes correcto correcta correctos correctas correto correta corretos corretas "
+    "rilevanti rilevante corretto corretta corretti corrette juiste poprawny poprawna poprawne "
+    "wlasciwy forventet forventede rigtig rigtigt rigtige forvantat forvantad forvantade ratt "
+    "ocekavane ocekavany ocekavano spravny spravne beklenen dogru ilgili hedef"
+)
+"""The words expected and right in further languages that are written with spaces."""
+_WANTED_SIGNS = re.compile(
+    "期待|期望|正解|正确|標準|标准|目标|相关文|関連文|정답|기대|올바른|관련 문서|"
+    "ожида|правильн|верн|релевантные"
+)
+"""The same in languages whose words have no spaces between them, or many endings."""
 WANTED_WORDS = frozenset(
     (
         *words_in(
-            "expected reference references gold golden relevant correct truth expectations"
+            "expected reference references gold golden relevant correct truth expectations gt"
         ),
         *_FOREIGN_WANTED,
     )
@@ -313,10 +327,12 @@ ROW: Mapping[str, tuple[str, ...]] = {
 _DISTANCES = frozenset(
     words_in(
         "dist dists l2 l1 euclidean euclid euklidisch euklidische hamming manhattan "
-        "distancia distanza afstand odleglosc"
+        "distancia distanza afstand odleglosc abstand entfernung ecart dystans avstand "
+        "distans vzdalenost mesafe uzaklik etaisyys tavolsag"
     )
 )
 """Words in names of columns of results in which lower is better."""
+_DISTANCE_SIGNS = re.compile("距離|距离|거리|расстояние|дистанция")
 _LOWER_IS_BETTER = re.compile(
     r"(lower|smaller|less|kleiner|niedriger) (is|are|ist|=) (better|besser|best)"
 )
@@ -471,15 +487,17 @@ def plain_name(name: str) -> str:
 def unaccented(text: str) -> str:
     """Lower case without accents.
 
-    >>> unaccented("sí"), unaccented("fałsz")
-    ('si', 'falsz')
+    >>> unaccented("sí"), unaccented("fałsz"), unaccented("spørgsmål")
+    ('si', 'falsz', 'sporgsmal')
     """
-    parted = unicodedata.normalize(
-        "NFKD", text.lower().replace("ł", "l").replace("ß", "ss")
-    )
+    parted = unicodedata.normalize("NFKD", text.lower().translate(_LETTERS))
     return "".join(
         character for character in parted if not unicodedata.combining(character)
     )
+
+
+_LETTERS = str.maketrans({"ł": "l", "ß": "ss", "ø": "o", "æ": "ae", "ı": "i", "đ": "d"})
+"""Letters that are no base letter with an accent, and are typed without their stroke, too."""
 
 
 @lru_cache(maxsize=1024)
@@ -496,10 +514,29 @@ def is_distance(name: str) -> bool:
     if (
         "distance" in spelled
         or "distanz" in spelled
+        or _DISTANCE_SIGNS.search(plain)
         or _LOWER_IS_BETTER.search(name.lower())
     ):
         return True
     return bool(_DISTANCES & {*plain.split("_")})
+
+
+def says_expected(name: str) -> bool:
+    """Whether words in a column's name say that it holds what should be found.
+
+    >>> says_expected("Документ (ожидаемый)"), says_expected("期望文档"), says_expected("Rang")
+    (True, True, False)
+    """
+    words = {*re.split(r"[_\W]+", plain_name(name))}
+    return bool(
+        words & WANTED_WORDS or words & {*_RIGHT} or _WANTED_SIGNS.search(name.lower())
+    )
+
+
+_RETURNED_SIGNS = re.compile(
+    "検索結果|検索された|取得|ヒット|检索结果|返回|命中|召回|검색 결과|검색된|반환|найден|результат"
+)
+"""Words for what came back, where words have no spaces between them, or many endings."""
 
 
 def possible_meaning(name: str) -> str | None:
@@ -509,6 +546,8 @@ def possible_meaning(name: str) -> str | None:
     ('item', None, 'score')
     """
     words = set(plain_name(name).split("_"))
+    if _RETURNED_SIGNS.search(name.lower()):
+        return "retrieved"
     return next((field for field, known in _HINTS.items() if words & known), None)
 
 
@@ -516,10 +555,15 @@ _HINTS: Mapping[str, frozenset[str]] = {
     "query": frozenset({"query", "question", "questions", "prompt", "ask", "q"}),
     "retrieved": frozenset(
         words_in(
-            "retrieved returned results result hits found came got gave output outputs "
-            "gefunden gefundene gefundenes gefundener treffer ergebnis trouve trouves resultat "
-            "encontrado encontrados resultado trovato trovati risultato gevonden resultaat "
-            "znaleziony wynik"
+            "retrieved returned results result hits hit found came got gave output outputs "
+            "predicted predictions prediction pred candidates actual top match matches "
+            "gefunden gefundene gefundenes gefundener geliefert treffer ergebnis ergebnisse "
+            "trouve trouves trouvee trouvees obtenu obtenus renvoye renvoyes resultat resultats "
+            "encontrado encontrados recuperado recuperados devuelto devueltos retornado "
+            "resultado resultados trovato trovati recuperato recuperati risultato risultati "
+            "gevonden resultaat resultaten znaleziony znalezione zwrocony zwrocone wynik wyniki "
+            "fundet fundne resultater hittat hittade traff traffar nalezeny nalezene vraceny "
+            "vracene vysledek vysledky bulunan getirilen donen sonuc sonuclar"
         )
     ),
     "quote": frozenset(

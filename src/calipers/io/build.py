@@ -432,6 +432,7 @@ def with_ids(truth: GroundTruth, run: Run) -> GroundTruth:
         listed = [targets.with_columns(item=pl.col(column))]
         if column == "quote":
             listed += [_divided(targets, sign) for sign in _DIVIDERS]
+            listed.append(_without_marks(targets))
         known = [
             int(each["item"].is_in(first["item"].implode()).sum()) for each in listed
         ]
@@ -444,6 +445,12 @@ def with_ids(truth: GroundTruth, run: Run) -> GroundTruth:
 
 _DIVIDERS = (";", "|", "\n", ",")
 """Signs between ids that have spaces in them."""
+
+
+def _without_marks(targets: pl.DataFrame) -> pl.DataFrame:
+    """The quotes as ids, without the number or the bullet that a list has before each."""
+    bare = pl.col("quote").str.replace(r"^\s*(?:\d{1,2}[.)]|[-*•–·])\s+", "")
+    return targets.with_columns(item=bare.str.strip_chars())
 
 
 def _divided(targets: pl.DataFrame, sign: str) -> pl.DataFrame:

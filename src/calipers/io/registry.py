@@ -23,8 +23,9 @@ from calipers.io.format import Format, Writer
 from calipers.io.formats.ours import Ours, is_ours_alone
 from calipers.io.tables.columns import IGNORE, Columns, say
 from calipers.io.tables.scan import InputTable
+from calipers.io.tables.usual_names import renaming
 from calipers.model.matched import Dataset, Role
-from calipers.names import NEIGHBOUR, REVIEWED
+from calipers.names import JUDGING, NEIGHBOUR, REVIEWED, plain_name
 from calipers.words import did_you_mean
 
 
@@ -349,6 +350,12 @@ def two_formats(claimed: Sequence[Format], name: str, advice: str) -> InvalidInp
 def _no_query(table: InputTable, role: Role) -> InvalidInput:
     """The error for a table without a query column, or without a header."""
     value = next(filter(_is_no_name, table.names()), None)
+    twice = next(filter(None, map(_TWICE.fullmatch, table.names())), None)
+    if twice is not None:
+        raise InvalidInput(
+            f"{table.name} has the column {twice[1]!r} twice, as two tables side by side have; "
+            "give each table a file of its own, or each column a name of its own."
+        )
     if value is None:
         from calipers.io.tables.resolve import no_column
 
@@ -359,10 +366,20 @@ def _no_query(table: InputTable, role: Role) -> InvalidInput:
     )
 
 
+_TWICE = re.compile(r"(.*\w.*)_duplicated_\d+")
+"""What the second of two columns with the same name is called."""
+
+
 def _is_no_name(column: str) -> bool:
     """Whether a column name is a number, a question or a sentence, and so a value."""
     is_number = column.replace(".", "", 1).isdigit()
-    return is_number or column.rstrip().endswith("?") or len(column.split()) > MOST_WORDS
+    asks = column.rstrip().endswith("?") and not _asks_for_a_grade(column)
+    return is_number or asks or len(column.split()) > MOST_WORDS
+
+
+def _asks_for_a_grade(column: str) -> bool:
+    """Whether a name with a question mark is that of a column of grades: ``OK?`` is one."""
+    return bool({*plain_name(column).split("_")} & JUDGING) or bool(renaming([column]))
 
 
 MOST_WORDS = 5
@@ -427,7 +444,7 @@ def what_it_is(probe: Probe) -> str | None:
     from calipers.io.tables.lines import is_lines
 
     head = probe.source.head if is_lines(probe) else b""
-    if head and not head.startswith(UTF_16) and not is_readable(head):
+    if head and not (is_readable(head) or head.startswith(UTF_16) or probe.is_decoded):
         return (
             "is neither text nor a binary format that Calipers knows; it reads JSON, JSON lines, "
             "CSV, TSV, TREC text, Excel, Parquet and Arrow files"

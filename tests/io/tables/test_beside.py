@@ -6,6 +6,7 @@ from calipers import evaluate
 from calipers.errors import InvalidInput, command_line
 from calipers.io.load import load
 from tests.io.tables.test_propose import lines_of, put, value
+from tests.io.test_natural_files import said
 
 ROWS = [("q", "a", "b", 1), ("q", "a", "a", 2), ("p", "c", "c", 1), ("p", "c", "d", 2)]
 HEADERS = [
@@ -81,3 +82,44 @@ def test_results_in_numbered_columns_are_called_as_in_the_file(tmp_path):
     text = "question,expected,result 1,result 2,result 3\nq,a,b,a,c\n"
     notes = load(put(tmp_path, text), "both").ground_truth.notes
     assert "results ← result 1, …, result 3" in notes[0]
+
+
+SIDE_BY_SIDE = [("q", "a", "b"), ("q", "x", "a"), ("q", "", "c"), ("p", "c", "c"), ("p", "", "d")]
+
+
+@pytest.mark.parametrize("merged", [False, True])
+@pytest.mark.parametrize(
+    "header", ["question,expected_doc,retrieved_doc", "Kysymys,Document attendu,Document"]
+)
+def test_two_lists_side_by_side_are_proposed_as_such(header, merged, tmp_path):
+    rows = SIDE_BY_SIDE
+    if merged:
+        firsts = {rows[0], rows[3]}
+        rows = [row if row in firsts else ("", *row[1:]) for row in rows]
+    path = table(tmp_path, header, rows)
+    with command_line(), pytest.raises(InvalidInput) as caught:
+        evaluate(path, metrics="mrr")
+    line = lines_of(str(caught.value))[0]
+    assert value(line, data=path) == 0.75
+    assert evaluate(path, columns=said(line), metrics="recall@2")["recall@2"].mean == 0.75
+
+
+def test_the_same_result_twice_is_no_list_beside_another(tmp_path):
+    rows = [*SIDE_BY_SIDE, ("q", "", "b")]
+    path = table(tmp_path, "question,expected_doc,retrieved_doc", rows)
+    columns = ["item=expected_doc", "retrieved=retrieved_doc"]
+    with pytest.raises(InvalidInput, match="has results twice"):
+        evaluate(path, columns=columns, metrics="mrr")
+
+
+def test_a_check_of_each_result_is_not_offered_beside_the_targets(tmp_path):
+    """``is_hit`` says again which result is the target: measured by it, recall would be 1."""
+    hits = [(*row, str(row[1] == row[2]).lower()) for row in ROWS]
+    path = table(tmp_path, "Soru,Beklenen kaynak,Bulunan belge,Konum,is_hit", hits)
+    with command_line(), pytest.raises(InvalidInput) as caught:
+        evaluate(path, metrics="recall@1")
+    lines = lines_of(str(caught.value))
+    assert "rank=Konum" in lines[0]
+    assert not any("grade=" in line for line in lines)
+    found = evaluate(path, columns=said(lines[0]), metrics="recall@1")
+    assert found["recall@1"].mean == 0.5

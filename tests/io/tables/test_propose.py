@@ -386,9 +386,63 @@ def test_grades_that_count_the_targets_are_said_to_count():
     assert "ranks" not in " ".join(evaluate(equal, metrics="mrr").settings["notes"])
 
 
-def test_the_line_that_reads_fewer_results_than_targets_comes_last(tmp_path):
+def test_a_line_that_exchanges_results_and_targets_is_not_shown_first(tmp_path):
     """The expected document stands beside each result under a name that does not say so."""
     rows = "query,answer_doc,doc,position,hit\nq1,a,a,1,1\nq1,a,b,2,0\nq2,c,d,1,0\nq2,c,e,2,0\n"
     lines = lines_of(refusal(data=put(tmp_path, rows)))
-    assert lines[-1] == "--column item=doc --column retrieved=answer_doc"
-    assert "--column item=answer_doc --column retrieved=doc" in lines[:-1]
+    assert lines[0] == "--column item=answer_doc --column retrieved=doc"
+
+
+LOG = {"q": ["x", "a", "y"], "p": ["x", "c", "y"]}
+
+
+def two_files(folder, wanted, log):
+    rows = [f"{q},{one},{n / 8}" for q, ids in LOG.items() for n, one in enumerate(ids, 1)]
+    truth = put(folder, wanted, "golden.csv")
+    return {"ground_truth": truth, "run": put(folder, log + "\n".join(rows) + "\n", "run.csv")}
+
+
+def test_each_order_of_the_file_beside_has_a_line_and_what_rises_is_a_distance_first(tmp_path):
+    given = two_files(tmp_path, "Kysymys,Kohta\nq,a\np,c\n", "Kysymys,Kohta,Luku\n")
+    first, second, *_ = lines_of(refusal(**given))
+    assert first.endswith("--distance Luku")
+    assert second.endswith("--column score=Luku")
+    assert (value(first, **given), value(second, **given)) == (0.5, 0.5)
+
+
+def test_a_line_with_which_the_file_beside_cannot_be_read_is_not_shown(tmp_path):
+    wanted = "case,utterance,reference doc ids\nq,How?,a\np,Why?,c\n"
+    given = two_files(tmp_path, wanted, "case,match,score\n")
+    lines = lines_of(refusal(**given))
+    assert [value(line, **given) for line in lines] == [0.5] * len(lines)
+    assert "query=case" in lines[0]
+    assert "query=utterance" not in " ".join(lines)
+
+
+def test_two_tables_side_by_side_are_refused_by_the_name_that_is_there_twice(tmp_path):
+    path = put(tmp_path, "prompt text,target,,prompt text,place,hit\nq,a,,q,1,b\n")
+    assert "has the column 'prompt text' twice" in refusal(data=path)
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16"])
+def test_a_table_with_names_that_nobody_knows_is_read_in_its_encoding(encoding, tmp_path):
+    text = "Spørgsmål;Løsning\nHvor når?;å1\nHvem dør?;ø2\nHvad?;æ3\n"
+    path = tmp_path / "data.csv"
+    path.write_bytes(text.encode(encoding))
+    run = {"Hvor når?": ["x", "å1"], "Hvem dør?": ["ø2"], "Hvad?": ["æ3"]}
+    [line, *_] = lines_of(refusal(ground_truth=path, run=run))
+    assert value(line, ground_truth=path, run=run) == pytest.approx(2.5 / 3)
+
+
+def test_the_id_of_results_is_found_among_columns_of_any_name(tmp_path):
+    path = put(tmp_path, "question,Tiedosto,text\nq,b,Lists grow.\nq,a,Locks.\np,c,Keys.\n")
+    truth = {"q": ["a"], "p": ["c"]}
+    [line] = lines_of(refusal(run=path, ground_truth=truth))
+    assert line == "--column item=Tiedosto"
+    assert value(line, run=path, ground_truth=truth) == 0.75
+
+
+def test_the_number_before_a_title_is_no_part_of_the_id(tmp_path):
+    path = put(tmp_path, "question,relevant_passages\nq,1. Backups & restore\np,1. How to pay\n")
+    run = {"q": ["VPN", "Backups & restore"], "p": ["How to pay"]}
+    assert evaluate(run, ground_truth=path, metrics="mrr")["mrr"].mean == 0.75

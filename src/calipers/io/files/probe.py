@@ -1,5 +1,6 @@
 """Look at a file or folder: its shape, before its format is recognised."""
 
+import csv
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 from functools import cached_property, partial
@@ -153,6 +154,11 @@ class Probe:
             delimited(self.source) if self._encoded is None else delimited(self._encoded)
         )
 
+    @property
+    def is_decoded(self) -> bool:
+        """Whether it is a table in another encoding than UTF-8, and is read in that."""
+        return self._encoded is not None
+
     @cached_property
     def _encoded(self) -> Source | None:
         """The file in the detected encoding if it is a table that is not UTF-8; else None."""
@@ -169,7 +175,7 @@ class Probe:
         said = self.columns_said.rename(found[0], self.name)
         # Two marks say that it is UTF-16; anything else may be no text at all.
         known = encoding == "utf-16" or is_long(said.get(name, name) for name in found[0])
-        return encoded if known else None
+        return encoded if known or _has_even_rows(encoded, *found) else None
 
     @cached_property
     def flat(self) -> InputTable | None:
@@ -344,6 +350,17 @@ def _listed(folder: Path, name: str, listed: Callable[[Any], Iterable[str]]) -> 
     return found
 
 
+def _has_even_rows(encoded: Source, names: list[str], separator: str) -> bool:
+    """Whether the first lines have as many cells as the header, which has several names."""
+    lines = encoded.head.decode(errors="replace").splitlines()[:_LOOKED_AT]
+    rows = [row for row in csv.reader(lines, delimiter=separator) if any(row)]
+    printable = all(name.isprintable() for name in names)
+    even = all(len(row) == len(names) for row in rows[:-1])
+    return printable and even and len(names) > 1 and len(rows) > 2
+
+
+_LOOKED_AT = 20
+"""Lines whose number of cells is compared."""
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _SIGNS = "€‚„…‘’“”•–—™¡§©«®°±²³´·»¿\N{NO-BREAK SPACE}×÷"
 _UNLIKELY = "ÿþðÞÐ"

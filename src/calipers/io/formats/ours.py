@@ -76,6 +76,8 @@ SOME = 1_000
 def holds_plain_parts(table: InputTable) -> bool:
     """Whether results and targets are plain ids or texts, and nothing else is only of records."""
     parts = [one for one in ("ground_truth", "retrieved") if one in table.columns]
+    if {"item", "retrieved"} <= table.said.named.keys() & table.columns:
+        return True  # as the user says a table
     if not parts or table.columns & _OF_RECORDS:
         return False
     with explained(table.name, table.fault):

@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 import polars as pl
 
-from calipers.errors import InvalidInput, Unclear, is_command_line
+from calipers.errors import InvalidInput, Unclear
 from calipers.io.build import (
     GatheredResults,
     MemoryBudget,
@@ -37,23 +37,22 @@ from calipers.io.tables.cells import (
     Splitter,
     cast_columns,
     gap_notes,
-    number_in,
     tags_in,
     words_for_nothing,
 )
-from calipers.io.tables.columns import GRADES, IGNORE, Pairs
-from calipers.io.tables.grades import as_numbers, grades_of_words, notes_on_ratings
+from calipers.io.tables.columns import Pairs
+from calipers.io.tables.graded_cells import check_grades_are_numbers, with_grades_inside
+from calipers.io.tables.grades import as_numbers, notes_on_ratings
+from calipers.io.tables.look import look_at
 from calipers.io.tables.merge import numbered_as_one, pages_as_items
-from calipers.io.tables.orders import without_dashes
-from calipers.io.tables.profile import SOME, Profile
-from calipers.io.tables.propose import look_at
+from calipers.io.tables.orders import with_questions, without_dashes
+from calipers.io.tables.profile import SOME, Profile, profiles_of
 from calipers.io.tables.resolve import (
     check_fields,
     check_no_sentences,
     check_scores_fall,
     left_over,
     no_column,
-    profiles_of,
     reading_note,
     resolve_fields,
     scores_must_fall,
@@ -70,8 +69,6 @@ from calipers.model.fact import Fact, joined, named, sentence
 from calipers.model.ground_truth import TARGET_SCHEMA, each_query_once
 from calipers.model.matched import Dataset, Role
 from calipers.model.run import RUN_SCHEMA, order_notes
-from calipers.names import ROW as USUAL
-from calipers.names import plain_name
 
 BATCH = 250_000
 CELLS_AT_ONCE = 4_000
@@ -119,6 +116,7 @@ def read_long(table: InputTable, role: Role, *, noted: bool = True) -> Dataset:
         table, names = resolve_fields(table, role)
         ours = {meaning: theirs for theirs, meaning in names.items()}
         table = without_dashes(table, ours)
+        table = with_questions(table, ours)
         meant = [pl.col(theirs).alias(ours) for theirs, ours in names.items()]
         if not set(ours) & {*IDENTITIES}:
             raise no_column(table, "item", role)
@@ -232,16 +230,23 @@ def _target_rows(
         frame = _filled(frame, table, notes)
     refuse_total(frame, table)
     page = frame.select("query", *texts, *tags)
+    given = columns
     frame, emptied = _without_empty(frame, columns, quoted=table.quoted)
     if by_question and "item" in columns and not set(ONE_EACH) & set(columns):
         splitter = Splitter(ours["item"], any_order=True)
-        frame = _split(frame, "item", splitter, table)
+        graded = with_grades_inside(frame, splitter, table)
+        if graded is None:
+            frame = _split(frame, "item", splitter, table)
+        else:
+            frame = graded
+            columns = [*columns, "grade"]
+            ours = {**ours, "grade": ours["item"]}
         notes += splitter.notes()
     elif "item" in columns:
         notes += _kept_whole(frame["item"], ours["item"])
     if "quote" in columns and frame["quote"].dtype.is_nested():
         frame = _split(frame, "quote", Splitter(ours["quote"]), table)
-    if (by_question and "grade" not in columns) or emptied:
+    if (by_question and "grade" not in given) or emptied:
         frame = _without_targets(frame, columns, notes)
     if "grade" in columns:
         frame = frame.with_columns(
@@ -287,35 +292,9 @@ def _grades(
     """The grades as numbers; beside results an empty cell means unjudged, and stays empty."""
     made = as_numbers(column, table.said.grades)
     if made.dtype == pl.String:
-        _check_grades_are_numbers(made, column, table, called)
+        check_grades_are_numbers(made, column, table, called)
     only_ones = has_results and column.dtype == pl.String and column.null_count()
     return made.zip_with(column.is_not_null(), column) if only_ones else made
-
-
-def _check_grades_are_numbers(
-    made: pl.Series, column: pl.Series, table: InputTable, called: str
-) -> None:
-    """Refuse words in a column of grades, with the grades of a known scale."""
-    words = [
-        cell for cell in made.unique(maintain_order=True).drop_nulls() if cell.strip()
-    ]
-    unknown = [cell for cell in words if number_in(cell) is None]
-    if not unknown:
-        return
-    row = int((made == unknown[0]).arg_true()[0])
-    grades = grades_of_words(column.drop_nulls().unique(maintain_order=True).head(20))
-    lines: list[Pairs] = [] if grades is None else [((GRADES, grades),)]
-    # The same word everywhere judges nothing, whatever its column is called.
-    may_be_tag = len(words) == 1 or plain_name(called) not in USUAL["grade"]
-    if called != "grade" and (lines or may_be_tag):
-        lines.append(((IGNORE, called),))
-    listed = ", ".join(map(repr, unknown[:4]))
-    option = "--grades" if is_command_line() else 'columns={"grades": …}'
-    raise Unclear(
-        f"{called!r} holds {unknown[0]!r:.40} at {table.where(row)}; it must hold a finite number, "
-        f"or yes or no, or words that have a number each ({option}): {listed:.60}",
-        *lines,
-    )
 
 
 def _queries(asked: pl.DataFrame, texts: list[str]) -> pl.DataFrame:
@@ -334,8 +313,9 @@ def _names(asked: pl.DataFrame) -> pl.Series:
 def _filled(frame: pl.DataFrame, table: InputTable, notes: list[str]) -> pl.DataFrame:
     """Drop empty rows, and fill merged cells with the question of the row above."""
     texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
-    # A blank may be an id in a table with one row per judgement.
-    texts = [] if "grade" in frame.columns else texts
+    if "grade" in frame.columns:
+        # A blank may be an id in a table with one row per judgement.
+        texts = [name for name in texts if name in ("query", "query_text")]
     blank = pl.col(texts).str.contains(r"^\s*$")
     if frame.select(blank.any()).transpose().to_series().any() if texts else False:
         frame = frame.with_columns(
@@ -497,7 +477,11 @@ def _one_list_each(
     twice = lists.filter(pl.col("query").is_duplicated())
     if twice.height:
         single: list[Pairs] = []
-        if Profile("item", twice["item"]).kind != "lists":
+        is_said = {"retrieved", "ground_truth", "item"} & table.said.named.keys()
+        if not is_said and Profile("item", twice["item"]).kind != "lists":
+            if "item" in ours:
+                # Targets and results side by side, one of each in a row.
+                single.append((("item", ours["item"]), ("retrieved", ours["retrieved"])))
             targets = (("ground_truth", ours["item"]),) if "item" in ours else ()
             single.append((("item", ours["retrieved"]), *targets))
         raise Unclear(

@@ -15,7 +15,10 @@ from calipers.io.files.probe import Probe
 from calipers.io.records.parts import ids_inside, paths_of_ids
 from calipers.io.registry import read_probe
 from calipers.io.tables.columns import Columns, Pairs
+from calipers.io.tables.profile import profiles_of
 from calipers.io.tables.propose import looks_at, tried
+from calipers.io.tables.scan import InputTable
+from calipers.io.tables.usual_names import renaming
 from calipers.model.matched import Role
 from calipers.names import plain_name
 
@@ -52,10 +55,26 @@ def with_other_id(
     )
 
 
+def _other_columns(table: InputTable) -> list[str]:
+    """The columns of a table that may hold the id of a result, whatever they are called."""
+    names = renaming(table.names())
+    asked = next((theirs for theirs, ours in names.items() if ours == "query"), None)
+    profiles = profiles_of(table, asked)
+    known = {
+        theirs for theirs, ours in names.items() if ours not in ("document", "title")
+    }
+    return [
+        one.name
+        for one in profiles.values()
+        if one.name not in known and one.kind in ("words", "places", "numbers")
+    ]
+
+
 def _options(probe: Probe) -> list[Pairs]:
     """Each field that may hold the ids of results, the likelier first."""
     if probe.table is not None:
         names = [name for name in probe.table.names() if "id" in plain_name(name)]
+        names += [name for name in _other_columns(probe.table) if name not in names]
         return [(("item", name),) for name in names]
     if probe.look is None:
         return []

@@ -59,6 +59,12 @@ def targets_beside_results(table: InputTable) -> TakenApart | None:
         if pair is None:
             return None
         expected, result = pair
+        if _is_one_each(expected, _asked_first(table, ours)):
+            several = None
+        else:
+            several = _filled_once(table, ours["query"], result)
+            if several is None:
+                return None
         graded = ours.get("grade") not in (None, expected.name)
         if graded and not _repeats(table, expected, result, ours["grade"]):
             return None
@@ -66,13 +72,16 @@ def targets_beside_results(table: InputTable) -> TakenApart | None:
         asked += [
             one for one in found if one.strip().lower() in ROW_ID and one not in names
         ]
-        rows = _first_rows(table, ours["query"], expected)
+        rows = _first_rows(table, ours["query"], expected, several=several is not None)
         if rows is None:
             return None
     return TakenApart(
         _targets(table, [*asked, *_tags(found)], expected, rows),
         _results(
-            table, names, (expected.name, ours.get("grade")), _called(pair, table, ours)
+            table if several is None else _only(table, several, ours["query"]),
+            names,
+            (expected.name, ours.get("grade")),
+            _called(pair, table, ours),
         ),
         f"target ← {expected.name.strip()}, which stands beside each result.",
     )
@@ -111,6 +120,14 @@ def _columns(
         if _is_one_each(one, profiles[ours["query"]])
         if names.get(one.name) != "grade" or not one.holds_grades
     ]
+    if not wanted and "retrieved" in table.said.named:
+        # Two lists side by side: the user says which is which.
+        wanted = [
+            profiles[name]
+            for name in profiles
+            if _may_be_expected(name, names) and profiles[name].changes
+            if profiles[name].kind in _IDS and names.get(name) != "grade"
+        ]
     certain = [one for one in wanted if says_wanted(one.name)]
     wanted = certain if len(certain) == 1 else wanted
     if len(wanted) != 1:
@@ -164,7 +181,7 @@ def _is_one_each(column: Profile, query: Profile) -> bool:
         return False
     values = pl.DataFrame({"query": query.column, "value": column.column})
     pairs = values.select(
-        pl.col("query").forward_fill(), _as_texts("value", column.column.dtype)
+        cell_texts("query").forward_fill(), _as_texts("value", column.column.dtype)
     )
     return not pairs.drop_nulls().unique()["query"].is_duplicated().any()
 
@@ -184,15 +201,44 @@ def _as_texts(name: str, dtype: pl.DataType) -> pl.Expr:
     return joined.replace("", None)
 
 
-def _first_rows(table: InputTable, query: str, expected: Profile) -> list[int] | None:
-    """The first row of each query that has a target; None if a query has two targets."""
+def _asked_first(table: InputTable, ours: Mapping[str, str]) -> Profile:
+    """The profile of the queries in the first rows."""
+    return Profile("query", table.rows(ours["query"], most=SOME).to_series())
+
+
+def _filled_once(table: InputTable, query: str, result: Profile) -> list[int] | None:
+    """The rows that hold a result; None where a query has the same result twice."""
+    cells = table.rows(
+        cell_texts(query).forward_fill().alias("query"),
+        cell_texts(result.name).alias("value"),
+    ).with_row_index("row")
+    filled = cells.drop_nulls("value")
+    twice = filled.select("query", "value").is_duplicated().any()
+    return None if twice else filled["row"].to_list()
+
+
+def _only(table: InputTable, rows: list[int], query: str) -> InputTable:
+    """Some rows of a table, each with its query."""
+    frame = table.rows(pl.all()).with_columns(cell_texts(query).forward_fill())[rows]
+    return replace(
+        table,
+        open=frame.lazy,
+        pieces=None,
+        where=lambda row: table.where(rows[row]),
+    )
+
+
+def _first_rows(
+    table: InputTable, query: str, expected: Profile, *, several: bool
+) -> list[int] | None:
+    """The first row of each query with a target; None if it has two and not ``several``."""
     cells = table.rows(
         cell_texts(query).forward_fill().alias("query"),
         _as_texts(expected.name, expected.column.dtype).alias("value"),
     ).with_row_index("row")
     first = cells.unique(["query", "value"], keep="first", maintain_order=True)
     filled = first.drop_nulls("value")
-    if filled["query"].is_duplicated().any():
+    if filled["query"].is_duplicated().any() and not several:
         return None
     silent = first.filter(pl.col("value").is_null())
     silent = silent.filter(~pl.col("query").is_in(filled["query"].implode()))

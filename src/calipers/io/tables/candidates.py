@@ -14,14 +14,20 @@ from calipers.io.tables.usual_names import IDENTITIES, IGNORED, numbered_groups,
 from calipers.model.matched import Role
 from calipers.names import (
     HARMLESS,
+    LAST_STAGE,
     NO_GRADES,
-    WANTED_WORDS,
+    STAGES,
     is_distance,
     possible_meaning,
+    says_expected,
 )
 
 _IDS = frozenset({"id", "ids", "nr", "no", "number", "nummer"})
 """Words of names whose numbers may be ids."""
+_NAMED = frozenset({"id", "ids"})
+"""Words of names whose numbers are ids, whatever else the name says: ``page_id``."""
+_WEAK = frozenset({"document", "text"})
+"""Fields beside which another column may hold the ids."""
 _OWN = frozenset({"id", "_id", "tags", "latency_ms", "error", "stages"})
 """Fields of our records that are no part of them."""
 
@@ -81,12 +87,14 @@ def missing_part(
 def mappings(profiles: Profiles, lacking: set[str], role: Role) -> Iterator[Pairs]:
     """Mappings of columns of unknown name to the fields that are lacking, the likelier first."""
     names = renaming(_columns(profiles))
-    known = {*names.values()}
+    known = _with_single_results(profiles, names)
     free = _free(profiles, lacking)
     if role == "ground_truth" and "grade" not in known:
         # What is called a score may be the grade, where nothing else is.
         scores = [profiles[theirs] for theirs, ours in names.items() if ours == "score"]
         free += [score for score in scores if score.is_scale]
+    if "item" in lacking:
+        free += [profiles[theirs] for theirs, ours in names.items() if ours == "document"]
     unknown = {one.name for one in free}
     every = [
         group
@@ -97,6 +105,7 @@ def mappings(profiles: Profiles, lacking: set[str], role: Role) -> Iterator[Pair
     in_groups = {name for group in every for name in group}
     numbered = [group for group in every if unknown.issuperset(group)]
     single = [one for one in free if one.name not in in_groups]
+    numbered = [group for group in numbered if _may_hold_ids(group, profiles)]
     starts: list[Pairs] = [()]
     if "query" in lacking:
         starts = [(("query", question.name),) for question in _questions(single)]
@@ -106,14 +115,34 @@ def mappings(profiles: Profiles, lacking: set[str], role: Role) -> Iterator[Pair
         within = Profiles(profiles.frame, start[0][1]) if start else profiles
         rest = [within[one.name] for one in single if one.name not in used]
         groups = [",".join(group) for group in numbered]
-        # A text beside the results is no id, where that is what is lacking.
-        named = {*IDENTITIES} - ({"text"} if "item" in lacking else set())
-        if whole and not known & named:
+        if whole and not known & {*IDENTITIES} - _WEAK:
             yield from _with_targets(start, rest, groups, role, known)
+            if known & _WEAK:
+                yield from _with_lists(start, rest, groups, role, known)
         elif "query" in lacking:
             yield from _with_lists(start, rest, groups, role, known)
         else:
             yield from _with_part(lacking, rest, groups, known, profiles)
+
+
+def _with_single_results(profiles: Profiles, names: Mapping[str, str]) -> set[str]:
+    """The known fields, where results with one in each row are items."""
+    known = {*names.values()}
+    returned = next((profiles[one] for one in names if names[one] == "retrieved"), None)
+    graded = known & {"rank", "score", "grade"} and not known & {"item", "quote"}
+    if returned is None or not graded or returned.kind == "lists" or not returned.changes:
+        return known
+    return {*known - {"retrieved"}, "item"}
+
+
+def _may_hold_ids(group: list[str], profiles: Profiles) -> bool:
+    """Whether numbered columns may hold ids: these are no fractions, and no judgements."""
+    cells = [profiles[name] for name in group if profiles[name].kind != "nothing"]
+    return any(
+        one.kind not in ("judgements", "dates")
+        and (one.kind != "numbers" or one.is_whole)
+        for one in cells
+    )
 
 
 def _with_targets(
@@ -133,8 +162,16 @@ def _with_targets(
             left = [one for one in rest if one not in (targets, results)]
             both: Pairs = (("item", targets.name), ("retrieved", results.name))
             yield from _in_order((*start, *both), left, known)
-    items = [*groups, *(item.name for item in _items(rest))]
+        for targets, results in _side_by_side(rest):
+            left = [one for one in rest if one not in (targets, results)]
+            both = (("item", targets.name), ("retrieved", results.name))
+            yield from _in_order((*start, *both), left, known)
     by_name = {one.name: one for one in rest}
+    items = [
+        *groups,
+        # A result differs in the rows of a question.
+        *(one.name for one in _items(rest) if role != "run" or _may_be_result(one)),
+    ]
     for item in items:
         field = "item"
         if (
@@ -145,6 +182,8 @@ def _with_targets(
             and looks_like_texts(by_name[item].cells, sure=True)
         ):
             field = "text" if role == "run" else "quote"
+        elif role == "run" and item in by_name and by_name[item].kind == "lists":
+            field = "retrieved"
         ids = by_name[item].ids if item in by_name else frozenset[str]()
         mapping: Pairs = (*start, (field, item))
         others = [one for one in rest if one.name != item]
@@ -165,7 +204,11 @@ def _with_targets(
             if "grade" in known:
                 yield from _in_order(mapping, others, known)
                 continue
+            if item in by_name and not _may_be_result(by_name[item]):
+                continue
             for judged in _judging(others):
+                if item in by_name and _names_ids(judged, by_name[item]):
+                    continue
                 left = [other for other in others if other is not judged]
                 yield from _in_order((*mapping, ("grade", judged.name)), left, known)
             continue
@@ -178,10 +221,40 @@ def _beside_each_other(rest: list[Profile]) -> Iterator[tuple[Profile, Profile]]
     items = _items(rest)
     for targets in items:
         for results in items:
-            if targets.varies or results.kind == "lists" or not targets.ids & results.ids:
+            if (
+                targets.changes
+                or results.kind == "lists"
+                or not targets.ids & results.ids
+            ):
                 continue
             if _stands_beside(targets, results):
                 yield targets, results
+
+
+def _side_by_side(rest: list[Profile]) -> Iterator[tuple[Profile, Profile]]:
+    """Columns that list the targets of a question in some of its rows, and its results in all."""
+    single = [one for one in _items(rest) if one.kind not in ("lists", "texts")]
+    for targets in single:
+        for results in single:
+            differ = targets.changes and results.changes
+            if targets is results or not differ or not targets.ids & results.ids:
+                continue
+            named = says_expected(targets.name) and not says_expected(results.name)
+            shorter = len(targets.cells) < len(results.cells)
+            if named or (shorter and not says_expected(results.name)):
+                yield targets, results
+
+
+def _may_be_result(column: Profile) -> bool:
+    """Whether a column is not the same in all rows of each question."""
+    return column.changes or not column.has_several_rows
+
+
+def _names_ids(judged: Profile, item: Profile) -> bool:
+    """Whether the numbers of a column are ids of another one, and no grades."""
+    return (
+        judged.kind == "numbers" and not judged.is_scale and bool(judged.ids & item.ids)
+    )
 
 
 def _stands_beside(column: Profile, results: Profile) -> bool:
@@ -192,9 +265,9 @@ def _stands_beside(column: Profile, results: Profile) -> bool:
     if column.has_several_rows and results.has_several_rows:
         questions = 1 if results.queries is None else results.queries.n_unique()
         rows = len(results.cells) / questions
-        if results.varies and not column.varies:
+        if results.varies and not column.changes:
             return column.count / len(column.cells) <= rows
-        if column.varies and not results.varies:
+        if column.varies and not results.changes:
             return results.count / len(results.cells) > rows
     return False
 
@@ -295,7 +368,7 @@ def orders(profile: Profile) -> list[Pairs]:
     """What a column of numbers may be to results, the likelier first."""
     called = profile.name
     by_score: list[Pairs] = [(("score", called),), (("distance", called),)]
-    if is_distance(called):
+    if is_distance(called) or profile.rises:
         by_score.reverse()
     if not profile.may_rank:
         return by_score
@@ -313,6 +386,7 @@ def _questions(free: list[Profile]) -> list[Profile]:
         )
 
     may = [one for one in free if one.kind in ("texts", "words", "places", "numbers")]
+    may = [one for one in may if not says_expected(one.name)] or may
     return sorted(
         (one for one in may if one.different > 1 or one.asks or len(one.cells) == 1),
         key=unlikely,
@@ -326,11 +400,18 @@ _NEGATIVE = frozenset({"neg", "negs", "negative", "negatives", "distractor"})
 def _items(rest: list[Profile]) -> list[Profile]:
     """The columns that may be targets or single results, the likelier first."""
 
-    def unlikely(profile: Profile) -> tuple[bool, bool, bool, bool, bool, int]:
+    def unlikely(profile: Profile) -> tuple[bool | int, ...]:
         meant = possible_meaning(profile.name)
+        expected = says_expected(profile.name)
+        returned = meant == "retrieved" or bool(profile.words & (STAGES | LAST_STAGE))
+        counts = profile.kind == "numbers" and (
+            not profile.is_whole or (profile.may_rank and profile.has_several_rows)
+        )
         return (
-            not profile.words & WANTED_WORDS,
-            meant not in ("item", "quote"),
+            not expected,
+            counts or (profile.is_of_query and bool(profile.words & HARMLESS)),
+            returned and not expected,
+            meant not in ("item", "quote", "retrieved"),
             bool(profile.words & HARMLESS),
             profile.kind == "texts",
             profile.kind == "numbers",
@@ -344,7 +425,9 @@ def _items(rest: list[Profile]) -> list[Profile]:
         if one.kind not in ("nothing", "judgements", "dates", "objects")
     ]
     may = [
-        one for one in may if one.kind != "numbers" or not one.words & NO_GRADES - _IDS
+        one
+        for one in may
+        if one.kind != "numbers" or one.words & _NAMED or not one.words & NO_GRADES - _IDS
     ]
     may = [one for one in may if not one.words & _NEGATIVE]
     return sorted(may, key=unlikely)[:6]

@@ -17,7 +17,7 @@ from calipers.errors import InvalidInput
 from calipers.io.records.documents import finite
 from calipers.io.tables.columns import words_as_grades
 from calipers.model.fact import Fact, named, sentence
-from calipers.names import EMPTY, RESULT
+from calipers.names import EMPTY, RESULT, ROW, plain_name
 
 ENDS = ".!?…。"
 """Characters that end a sentence."""
@@ -69,6 +69,27 @@ class Splitter:
             return [single] if single else []
         return self._noted(text, _parts(text, signs[0]))
 
+    def graded(self, cell: object, at: At) -> list[tuple[str, float]] | None:
+        """The ids in one cell with their grades; None where the cell gives none a grade."""
+        found = decoded_text(cell.strip()) if isinstance(cell, str) else cell
+        entries = entries_in(found)
+        if not entries or all(number is None for _, number in entries):
+            return None
+        grades = [finite(number) for _, number in entries]
+        if None in grades:
+            raise InvalidInput(
+                f"A cell of {self.column!r} has ids without a grade beside others with one at "
+                f"{at()}: {found!r:.80}; give each of them a number."
+            )
+        if isinstance(cell, str):
+            self._noted(cell, [one for one, _ in entries])
+        ids = (one for one, _ in entries)
+        return [
+            (one, grade)
+            for one, grade in zip(ids, grades, strict=True)
+            if grade is not None
+        ]
+
     def notes(self) -> Iterable[str]:
         """A note on what was split, if anything."""
         if self._first is not None:
@@ -84,7 +105,7 @@ class Splitter:
         return parts
 
     def _ids(self, found: Any, at: At) -> list[str]:
-        if (entries := _entries(found)) is not None:
+        if (entries := entries_in(found)) is not None:
             found = _ids_of(entries, any_order=self._any_order)
         plain = isinstance(found, list) and all(
             isinstance(one, str | int) and not isinstance(one, bool) for one in found
@@ -123,12 +144,12 @@ _MARKED = re.compile(r"[-*•–·]\s+|\d{1,2}[.)]\s+")
 """What stands before each entry of a list that people type into a cell."""
 
 
-def _entries(found: object) -> list[tuple[str, object]] | None:
+def entries_in(found: object) -> list[tuple[str, object]] | None:
     """The ids in a mapping, in pairs or in objects, each with its number; None if it is none.
 
-    >>> _entries({"a": 2}), _entries([("a", 0.5)]), _entries([{"id": "a", "score": 2}])
+    >>> entries_in({"a": 2}), entries_in([("a", 0.5)]), entries_in([{"id": "a", "grade": 2}])
     ([('a', 2)], [('a', 0.5)], [('a', 2)])
-    >>> _entries(["a"]) is None
+    >>> entries_in(["a"]) is None
     True
     """
     if isinstance(found, dict):
@@ -141,7 +162,9 @@ def _entries(found: object) -> list[tuple[str, object]] | None:
         )
         if called is None:
             return None
-        numbers = [[v for k, v in one.items() if k in RESULT["score"]] for one in found]
+        numbers = [
+            [v for k, v in one.items() if plain_name(str(k)) in _NUMBERS] for one in found
+        ]
         return [
             (str(one[called]), (n or [None])[0])
             for one, n in zip(found, numbers, strict=True)
@@ -152,6 +175,8 @@ def _entries(found: object) -> list[tuple[str, object]] | None:
     return [(one[0], one[1]) for one in found]
 
 
+_NUMBERS = frozenset((*RESULT["score"], *ROW["grade"]))
+"""Fields of an object that order it or grade it."""
 _OBJECT_IDS = (*RESULT["id"], "doc_id", "document_id", "passage_id", "item")
 """Fields of an object that name it, the most certain first."""
 
@@ -231,11 +256,17 @@ def _is_sentence(cell: str) -> bool:
     """Three words without separators or file names, or two words and final punctuation."""
     if _BRACKETED.fullmatch(cell):
         return False
-    parts = [part for part in re.split(r"[;|,\n]\s*", cell) if part]
-    longest = max((len(part.split()) for part in parts), default=0)
+    parts = [_BEGINS.sub("", part) for part in re.split(r"[;|,\n]\s*", cell) if part]
+    longest = max((len(_WORD.findall(part)) for part in parts), default=0)
     if all(re.search(r"\.\w{2,5}$", part.strip()) for part in parts):
         return False
     return longest >= 3 or (longest == 2 and cell[-1] in ENDS)
+
+
+_BEGINS = re.compile(r"^\s*(?:[-*•–·]|\d{1,2}[.)])\s+")
+"""What stands before an entry of a list in a cell."""
+_WORD = re.compile(r"\S*\w\S*")
+"""A word; a sign alone, as in "Backup & restore", is none."""
 
 
 def _parts(text: str, sign: str) -> list[str]:
@@ -342,6 +373,11 @@ def words_for_nothing(*, graded: bool) -> frozenset[str]:
     return frozenset(one for one in EMPTY if not graded or any(map(str.isalpha, one)))
 
 
+SPELLED_RANK = (
+    r"^(?i:#|№|no\.?|nr\.?|rank|rang|top|pos\.?)?\s*(\d{1,4})"
+    r"(?:\.|\)|st|nd|rd|th|º|°|\.º|位)?$"
+)
+"""A rank as people write it: ``#1``, ``1st``, ``Rank 1``, ``1.``"""
 WANTED = {"Float64": "a finite number", "Int64": "a whole number", "String": "a text"}
 
 
@@ -385,6 +421,9 @@ def cast_columns(
         if name in ("query", "item") and not bare:
             # Strip spaces that an export pads or a person types after a question.
             cast = bare_names(cast)
+        if name == "rank" and column.dtype == pl.String and cast.has_nulls():
+            spelled = column.str.extract(SPELLED_RANK).cast(dtype, strict=False)
+            cast = cast.fill_null(spelled)
         bad = cast.is_null() & column.is_not_null()
         if dtype == pl.Int64() and column.dtype.is_float():
             bad |= cast.cast(pl.Float64).ne_missing(column)

@@ -13,26 +13,36 @@ from calipers.io.tables.columns import SaidGrades
 from calipers.model.fact import Fact, named, sentence
 from calipers.names import unaccented, words_in
 
-_YES = frozenset(
+
+def _plain_words(words: Iterable[str]) -> frozenset[str]:
+    """Words as they are compared: without accents, and in the same composition."""
+    return frozenset(map(unaccented, words))
+
+
+_YES = _plain_words(
     words_in(
         "1 true t yes y ja j oui si s sim vero verdadero verdadeiro wahr waar vrai tak prawda "
         "relevant pertinent relevante rilevante pertinente good hit pass passed accept accepted "
         "gold golden correct right positive match matched ok gut richtig treffer bien bon correcto "
-        "giusto useful helpful да 是 はい ○ ◯ 👍"
+        "giusto useful да 是 はい ○ ◯ 👍 o evet dogru ano spravne pravda sand sant 예 네 "
+        "helpful 相关 正确 該当 правда верно истина"
     )
 )
-_NO = frozenset(
+_NO = _plain_words(
     words_in(
         "0 false f no n nein nee non nao nie falsch faux falso onwaar falsz irrelevant "
         "irrelevante irrilevante - – — bad miss missed fail failed reject rejected distractor "
         "incorrect wrong negative schlecht mal mauvais incorrecto sbagliato useless unhelpful "
-        "нет 否 いいえ × 👎"
+        "нет 否 いいえ × 👎 hayir yanlis ne nepravda spatne falsk falskt 아니오 아니요 不相关 "
+        "不正确 ложь неверно"
     )
 ) | {
     f"{word} {what}"
-    for word in ("not", "nicht", "non", "no", "niet", "nao", "nie", "pas")
+    for word in ("not", "nicht", "non", "no", "niet", "nao", "nie", "pas", "ikke", "inte")
     for what in ("relevant", "pertinent", "relevante", "rilevante", "pertinente")
 }
+_CIRCLES = frozenset({"o", "○", "◯"})
+"""Marks beside which a cross means no, as in Japanese and Korean."""
 _MARKS = frozenset({"x", "✓", "✔", "✅", "☑", "+", "*", "●", "•"})
 _NOT_MARKED = frozenset({"✗", "✘", "❌", "☐", "✖"})
 JUDGEMENTS = _YES | _NO | _MARKS | _NOT_MARKED
@@ -149,6 +159,8 @@ def as_numbers(column: pl.Series, words: SaidGrades | None = None) -> pl.Series:
         return _with_scales(column)
     plain = [unaccented((cell or "").strip()) for cell in column.to_list()]
     yes = _YES | _MARKS
+    if _CIRCLES & {*plain}:
+        yes -= {"x"}
     otherwise = 0.0 if set(filter(None, plain)) <= yes - {"1"} else None
     numbers = [1.0 if cell in yes else 0.0 if cell else otherwise for cell in plain]
     return pl.Series(column.name, numbers, dtype=pl.Float64)

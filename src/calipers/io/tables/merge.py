@@ -5,6 +5,7 @@ from dataclasses import replace
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.io.tables.orders import as_number
 from calipers.io.tables.profile import SOME, Profile
 from calipers.io.tables.scan import InputTable, cell_texts, explained
 from calipers.io.tables.usual_names import numbered_groups, renaming
@@ -46,12 +47,40 @@ def numbered_as_one(table: InputTable, role: Role) -> InputTable:
     if not wanted or len(set(wanted.values())) < len(wanted):
         return table
     with explained(table.name, table.fault):
+        results = next(
+            (stem for stem, what in wanted.items() if what == "retrieved"), None
+        )
         for stem in groups.keys() - wanted.keys():
+            if results is not None and _score_in_order(table, groups[stem]):
+                table = _without(table, groups[stem])
+                continue
             _refuse_numbers(table, groups[stem], groups[next(iter(wanted))])
         for stem, what in wanted.items():
             _refuse_pivot(table, groups[stem])
             table = _merge_columns(table, groups[stem], what)
     return table
+
+
+def _score_in_order(table: InputTable, columns: list[str]) -> bool:
+    """Whether fractions fall along every row, or rise: scores of results that are in order."""
+    cells = table.rows(pl.col(columns).cast(pl.String))
+    texts = Profile(columns[0], pl.concat([cells[one].alias("cell") for one in columns]))
+    if texts.kind != "numbers" or texts.is_whole:
+        return False
+    rows = [
+        [number for number in row if number is not None]
+        for row in cells.select(as_number(one) for one in columns).iter_rows()
+    ]
+    falls = all(row == sorted(row, reverse=True) for row in rows)
+    return falls or all(row == sorted(row) for row in rows)
+
+
+def _without(table: InputTable, columns: list[str]) -> InputTable:
+    """The table without some columns."""
+    kept = [name for name in table.names() if name not in columns]
+    return table.then(
+        lambda rows: rows.select(kept), columns=frozenset(kept), listed=tuple(kept)
+    )
 
 
 def _refuse_pivot(table: InputTable, columns: list[str]) -> None:
@@ -71,6 +100,8 @@ def _refuse_pivot(table: InputTable, columns: list[str]) -> None:
 def _meaning(stem: str, role: Role) -> str | None:
     """The field for columns with this name: target ids, target texts, or retrieved ids."""
     spellings = {stem, f"{stem}s", f"{stem}_id", f"{stem}_ids"}
+    if stem in ROW["rank"]:
+        return "retrieved"  # the result at rank 1, at rank 2 …
     if spellings & {*RETURNED_IDS} or possible_meaning(stem) == "retrieved":
         return "retrieved"
     if spellings & {*QUOTE} or possible_meaning(stem) == "quote":

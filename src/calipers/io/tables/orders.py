@@ -6,10 +6,12 @@ import polars as pl
 
 from calipers.errors import Unclear
 from calipers.io.tables.candidates import orders
+from calipers.io.tables.cells import SPELLED_RANK
 from calipers.io.tables.columns import IGNORE, Pairs
 from calipers.io.tables.profile import NO_NUMBER, SOME, Profile, Profiles
 from calipers.io.tables.scan import InputTable, cell_texts
 from calipers.io.tables.usual_names import IGNORED
+from calipers.model.fact import Fact, sentence
 from calipers.names import ORDERING, is_distance
 
 
@@ -67,7 +69,7 @@ def check_order_is_known(
         if not some[one].may_order or not some[one].varies:
             continue
         rows = table.rows(pool_items, one)
-        numbers = rows.select(pool_items, _as_number(one, table.decimal_comma))
+        numbers = rows.select(pool_items, as_number(one))
         steps = (
             numbers.select(pl.col(one).diff().over(pool_items)).to_series().drop_nulls()
         )
@@ -105,11 +107,12 @@ def _two_orders(name: str, orderings: Sequence[Profile]) -> Unclear:
     )
 
 
-def _as_number(column: str, decimal_comma: bool) -> pl.Expr:
+def as_number(column: str) -> pl.Expr:
     """A column of numbers as people write them."""
-    cells = cell_texts(column)
-    cells = cells.str.replace(",", ".", literal=True) if decimal_comma else cells
-    return cells.cast(pl.Float64, strict=False)
+    cells = cell_texts(column).str.strip_suffix("%").str.strip_chars()
+    spelled = cells.str.extract(SPELLED_RANK)
+    number = cells.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+    return pl.coalesce(number, spelled.cast(pl.Float64, strict=False)).alias(column)
 
 
 def without_dashes(table: InputTable, ours: dict[str, str]) -> InputTable:
@@ -122,3 +125,27 @@ def without_dashes(table: InputTable, ours: dict[str, str]) -> InputTable:
     blank = pl.col(rank).str.strip_chars().is_in([*NO_NUMBER, ""])
     number = pl.when(~blank).then(pl.col(rank)).alias(rank)
     return table.then(lambda rows: rows.with_columns(number))
+
+
+def with_questions(table: InputTable, ours: dict[str, str]) -> InputTable:
+    """The table with the question in every row of a result, where cells are merged.
+
+    Cells are merged where each question stands once, in the first of its rows.
+    """
+    if not {"rank", "score", "grade"} & ours.keys() or table.pieces is not None:
+        return table
+    query = cell_texts(ours["query"])
+    if not table.rows(query, most=SOME).to_series().null_count():
+        return table
+    cells = table.rows(query).to_series()
+    filled = cells.drop_nulls()
+    if cells[0] is None or filled.is_duplicated().any():
+        return table
+    count = Fact(about="count", count=cells.null_count(), text="merged cells")
+    words = "row has no question and belongs|rows have no question and belong"
+    note = sentence(f"{{it.count:{words}}} to the one above (merged cells).", it=count)
+    kept = [ours[name] for name in ("query", "query_text") if name in ours]
+    return table.then(
+        lambda rows: rows.with_columns(cell_texts(*kept).forward_fill()),
+        notes=(*table.notes, note),
+    )

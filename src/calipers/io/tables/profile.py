@@ -13,8 +13,14 @@ from typing import Literal
 import polars as pl
 
 from calipers.frozen import dataclass
-from calipers.io.tables.cells import looks_like_texts
+from calipers.io.tables.cells import (
+    SPELLED_RANK,
+    decoded_text,
+    entries_in,
+    looks_like_texts,
+)
 from calipers.io.tables.grades import JUDGEMENTS, grade_in
+from calipers.io.tables.scan import InputTable, explained
 from calipers.names import (
     COUNTING,
     FIRST_STAGE,
@@ -41,10 +47,13 @@ Kind = Literal[
     "texts",
     "words",
 ]
+QUESTION_MARKS = ("?", "？", "؟")
 FEW = 11
 """Different values up to which words, or small numbers, may be judgements."""
 ENOUGH_ROWS = 4
 """Further rows of queries after which a value that never changed within one is about the query."""
+ENOUGH_STEPS = 3
+"""Fewer rising numbers may rise by chance."""
 COUNTED_ROWS = 5
 """With fewer rows, values 0, 1, 2 … may be grades and not row numbers."""
 BEYOND_GRADES = 1000
@@ -102,6 +111,8 @@ class Profile:
         filled = [cell for cell in cells if cell not in NO_NUMBER]
         if filled and all(map(_NUMBER.fullmatch, filled)):
             return "numbers"
+        if self._are_spelled_ranks:
+            return "numbers"
         if all(
             unaccented(cell) in JUDGEMENTS or grade_in(cell) is not None for cell in cells
         ):
@@ -115,9 +126,8 @@ class Profile:
     @cached_property
     def asks(self) -> bool:
         """Whether half of the cells are questions."""
-        return 2 * sum(cell.endswith("?") for cell in self.cells) >= max(
-            1, len(self.cells)
-        )
+        marked = sum(cell.endswith(QUESTION_MARKS) for cell in self.cells)
+        return 2 * marked >= max(1, len(self.cells))
 
     @cached_property
     def holds_numbers(self) -> bool:
@@ -152,20 +162,40 @@ class Profile:
     def numbers(self) -> pl.Series:
         """The cells as numbers, whatever they are padded with; null where a cell is none."""
         texts = self.column.cast(pl.String, strict=False).str.strip_chars()
+        if self._are_spelled_ranks:
+            texts = texts.str.extract(SPELLED_RANK)
         return texts.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+
+    @cached_property
+    def _are_spelled_ranks(self) -> bool:
+        """Whether all cells are ranks with a sign or a word, which count the rows of a query."""
+        found = [re.fullmatch(SPELLED_RANK, cell) for cell in self.cells]
+        if not found or not all(found) or self.queries is None:
+            return False
+        texts = self.column.cast(pl.String, strict=False).str.strip_chars()
+        values = texts.str.extract(SPELLED_RANK).cast(pl.Float64, strict=False)
+        several = bool(self.queries.is_duplicated().any())
+        return several and _count_rows(self.queries, values)
 
     @cached_property
     def may_rank(self) -> bool:
         """Whether whole numbers count the rows of each query from 0 or 1 on, in any order."""
+        if self._are_spelled_ranks:
+            return True
         if not self.is_whole or self.queries is None:
             return self.is_whole
+        return _count_rows(self.queries, self.numbers)
+
+    @cached_property
+    def rises(self) -> bool:
+        """Whether fractions rise down the rows of every query, as distances do."""
+        if self.kind != "numbers" or self.queries is None or self.is_whole:
+            return False
         pairs = pl.DataFrame({"query": self.queries, "value": self.numbers}).drop_nulls()
-        each = pairs.group_by("query").agg(
-            least=pl.col("value").min(),
-            different=pl.col("value").n_unique(),
-            rows=pl.len(),
+        steps = pairs.select(pl.col("value").diff().over("query"))["value"].drop_nulls()
+        return len(steps) >= ENOUGH_STEPS and bool(
+            (steps >= 0).all() and (steps > 0).any()
         )
-        return bool(((each["least"] <= 1) & (each["different"] == each["rows"])).all())
 
     @cached_property
     def ids(self) -> frozenset[str]:
@@ -176,6 +206,15 @@ class Profile:
     def count(self) -> int:
         """How many ids there are in all cells, each as often as it is there."""
         return sum(len(ids_in(cell)) for cell in self.cells)
+
+    @cached_property
+    def changes(self) -> bool:
+        """Whether one query has two different values in cells that are not empty."""
+        if self.queries is None or self.column.dtype.is_nested():
+            return False
+        cells = self.column.cast(pl.String, strict=False).str.strip_chars()
+        pairs = pl.DataFrame({"query": self.queries, "value": cells.replace("", None)})
+        return bool(pairs.drop_nulls().unique()["query"].is_duplicated().any())
 
     @cached_property
     def _by_query(self) -> pl.DataFrame:
@@ -260,6 +299,17 @@ class Profile:
         return self.kind == "numbers" and self.different > 1
 
 
+def _count_rows(queries: pl.Series, values: pl.Series) -> bool:
+    """Whether numbers count the rows of each query from 0 or 1 on, in any order."""
+    pairs = pl.DataFrame({"query": queries, "value": values}).drop_nulls()
+    each = pairs.group_by("query").agg(
+        least=pl.col("value").min(),
+        different=pl.col("value").n_unique(),
+        rows=pl.len(),
+    )
+    return bool(((each["least"] <= 1) & (each["different"] == each["rows"])).all())
+
+
 def _flat(cell: object) -> Iterable[object]:
     """The values of a cell that is a list, an object or a single value."""
     if isinstance(cell, Mapping):
@@ -281,8 +331,42 @@ def _divided_by_commas(cells: list[str]) -> bool:
 
 
 def ids_in(cell: str) -> list[str]:
-    """The ids in a cell, whatever divides them."""
-    return _ID.findall(cell)
+    """The ids in a cell, whatever divides them, or what each of them has."""
+    if cell[:1] in ("{", "[") and ":" in cell:
+        entries = entries_in(decoded_text(cell))
+        if entries:
+            return [one for one, _ in entries]
+    if cell[:1] in ("{", "[", "("):
+        return _ID.findall(cell) if (ids := _listed(cell)) is None else ids
+    sign = next((one for one in (";", "|", "\n", "、", "，") if one in cell), None)
+    if sign is None and "," in cell:
+        sign = "," if all(len(part.split()) == 1 for part in cell.split(",")) else None
+    parts = [cell] if sign is None else cell.split(sign)
+    bare = (_MARK.sub("", part).strip() for part in parts)
+    return [part for part in bare if part]
+
+
+def _listed(cell: str) -> list[str] | None:
+    """The ids of a list in JSON, or as Python prints it; None if the cell is none."""
+    found = decoded_text(cell)
+    if not isinstance(found, list | tuple):
+        return None
+    ids = [str(one).strip() for one in found if isinstance(one, str | int)]
+    return ids if len(ids) == len(found) else None
+
+
+_MARK = re.compile(r"^\s*(?:[-*•–·]|\d{1,2}[.)])\s+")
+"""What stands before an entry of a list in a cell."""
+
+
+def _with_merged(queries: pl.Series) -> pl.Series:
+    """The query of each row; one without belongs to the query above, as in merged cells."""
+    if queries.dtype == pl.String:
+        filled = queries.str.strip_chars() != ""
+        queries = queries.zip_with(
+            filled.fill_null(False), pl.Series([None], dtype=pl.String)
+        )
+    return queries.forward_fill()
 
 
 class Profiles(Mapping[str, Profile]):
@@ -290,7 +374,7 @@ class Profiles(Mapping[str, Profile]):
 
     def __init__(self, frame: pl.DataFrame, query: str | None = None) -> None:
         self.frame = frame
-        self._query = None if query is None else frame[query].forward_fill()
+        self._query = None if query is None else _with_merged(frame[query])
         self._made: dict[str, Profile] = {}
 
     def __getitem__(self, name: str) -> Profile:
@@ -303,3 +387,9 @@ class Profiles(Mapping[str, Profile]):
 
     def __len__(self) -> int:
         return self.frame.width
+
+
+def profiles_of(table: InputTable, query: str | None = None) -> Profiles:
+    """The profiles of all columns of a table, from its first rows."""
+    with explained(table.name, table.fault):
+        return Profiles(table.rows(pl.all(), most=SOME), query)

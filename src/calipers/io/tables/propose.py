@@ -6,7 +6,8 @@ never shown. A line comes with a look at what it would mean, so that a mapping t
 results and targets is seen.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import polars as pl
@@ -35,11 +36,11 @@ from calipers.io.tables.columns import (
     either_name,
     say,
 )
+from calipers.io.tables.look import look_at, look_for, queries_of
 from calipers.io.tables.usual_names import renaming
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset, Role
 from calipers.model.matching import IdMap, parse_id_map
-from calipers.model.run import Run
 from calipers.names import HARMLESS, NO_GRADES, plain_name
 
 Read = Callable[[Probe, Role], Dataset]
@@ -47,6 +48,8 @@ Read = Callable[[Probe, Role], Dataset]
 MOST_TRIALS = 40
 """Mappings that are tried before nothing is proposed."""
 MOST_SHOWN = 3
+_SOME = 3
+"""Records whose fields are looked at."""
 _DEEPEST = 8
 """Pairs of one mapping beyond which no further question is answered by trial."""
 _LOOKED_BESIDE = 10_000
@@ -57,8 +60,6 @@ _IDS = frozenset({"id", "ids"})
 """Words that may be in the name of the item."""
 _LONGEST_PLACE = 2
 """Digits of numbers that may be ranks or pages."""
-_LOOKED_AT = 3
-"""Ids that are shown of the targets and of the results of a query."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,8 @@ class Offer:
     dataset: Dataset
     map_ids: str | None = None
     """How ids have to be compared so that some are in common; None if they are as they stand."""
+    other: Dataset | None = None
+    """What it gives of the file beside."""
 
     @property
     def said(self) -> Pairs:
@@ -239,8 +242,6 @@ def _readable(
             if not _is_whole(dataset, role):
                 waiting[:0] = _answers(pairs, dataset.unclear)
                 continue
-            if _is_known(dataset, offers):
-                continue
             common = _in_common(dataset, columns, role, probe.columns_said)
             if common.kind == "nothing":
                 waiting += _with_names_beside(pairs, probe, columns)
@@ -249,18 +250,46 @@ def _readable(
                 near.append(Offer(pairs, dataset, common.map_ids))
             elif common.kind == "unread":
                 # What the file beside asks is answered by the same line.
-                answers = [_as_one((*pairs, *more), columns) for more in common.answers]
+                own = frozenset().union(*probe.row_keys.values())
+                answers = [
+                    _as_one((*_but_for(pairs, more, own), *more), probe.columns_said)
+                    for more in common.answers
+                ]
                 waiting[:0] = [answer for answer in answers if answer != pairs]
                 alone.append(Offer(pairs, dataset))
-            else:
-                offers.append(Offer(pairs, dataset))
+            elif common.kind == "alone":
+                alone.append(Offer(pairs, dataset))
+            elif not _is_known(dataset, offers, common.other):
+                offers.append(Offer(pairs, dataset, other=common.other))
         except Unclear as further:
             waiting[:0] = _answers(pairs, further)
         except SumRow:
             raise  # no mapping can make a question of it
         except (CalipersError, pl.exceptions.DuplicateError):
             continue  # also where a file has a column of that name already
+    offers = [one for one in offers if not any(_repeats(one, other) for other in offers)]
     return sorted(offers, key=_has_fewer_results) or near[:1] or alone[:MOST_SHOWN]
+
+
+def _but_for(pairs: Pairs, more: Pairs, own: frozenset[str]) -> Pairs:
+    """The pairs without the fields that both files have under the name in ``more``."""
+    shared = {ours for ours, theirs in more if theirs in own and ours != IGNORE}
+    return tuple(pair for pair in pairs if pair[0] not in shared)
+
+
+def _repeats(offer: Offer, other: Offer) -> bool:
+    """Whether the judgements of an offer say only which results are the targets of another."""
+    judged = offer.dataset.ground_truth
+    whole = other.dataset.ground_truth
+    run = offer.dataset.run
+    if judged is None or whole is None or run is None or not judged.only_returned:
+        return False
+    if whole.only_returned or not run.has("item"):
+        return False
+    pair = ["query", "item"]
+    targets = {*whole.targets.filter(pl.col("grade") > 0).select(pair).iter_rows()}
+    relevant = {*judged.targets.filter(pl.col("grade") > 0).select(pair).iter_rows()}
+    return relevant == targets & {*run.frame.select(pair).iter_rows()}
 
 
 def _has_fewer_results(offer: Offer) -> bool:
@@ -305,11 +334,13 @@ def _is_whole(dataset: Dataset, role: Role) -> bool:
 class _Common:
     """Whether targets and results meet."""
 
-    kind: Literal["something", "nearly", "nothing", "unread"]
+    kind: Literal["something", "nearly", "nothing", "unread", "alone"]
     map_ids: str | None = None
     """What ``--map-ids`` takes so that ids which nearly meet do; None where it cannot help."""
     answers: tuple[Pairs, ...] = ()
     """The mappings that the file beside proposes, where it cannot be read without one."""
+    other: Dataset | None = None
+    """What the file beside holds."""
 
 
 _SOMETHING = _Common("something")
@@ -336,7 +367,7 @@ def _in_common(
         except CalipersError:
             if _reads(columns.beside[role], before.fresh()):
                 return _NOTHING
-            return _SOMETHING  # it is read, and refused, by itself
+            return _Common("alone")  # it is refused by itself, or with this mapping
         finally:
             columns.seen.update(fresh.seen)
         truth = truth if role == "ground_truth" else other.ground_truth
@@ -344,6 +375,7 @@ def _in_common(
     first = None if run is None else next(iter(run.scan()), None)
     if truth is None or run is None or first is None or not first.height:
         return _SOMETHING
+    seen = dataset if role == "both" else other
     truth = with_ids(truth, run)
     named = first["query"].head(_LOOKED_BESIDE).unique()
     if run.queries is not None and "text" in run.queries.columns:
@@ -353,7 +385,9 @@ def _in_common(
     asked = named.implode()
     queries = truth.queries
     known = queries["query"].is_in(asked) | queries["text"].is_in(asked).fill_null(False)
-    return _meet(truth, first, columns.map_ids) if known.any() else _NOTHING
+    if not known.any():
+        return _NOTHING
+    return replace(_meet(truth, first, columns.map_ids), other=seen)
 
 
 def _reads(file: Callable[[Columns], Dataset], columns: Columns) -> bool:
@@ -400,7 +434,7 @@ def _with_other_ids(pairs: Pairs, head: Probe) -> list[Pairs]:
         return []
     from calipers.io.records.parts import paths_of_ids
 
-    paths = paths_of_ids(records[:_LOOKED_AT])
+    paths = paths_of_ids(records[:_SOME])
     return [(*pairs, ("item", path)) for path in paths]
 
 
@@ -446,9 +480,13 @@ def _are_places(ids: Sequence[str]) -> bool:
     return 2 * len(places) > len(ids)
 
 
-def _is_known(dataset: Dataset, offers: list[Offer]) -> bool:
-    """Whether another mapping means the same."""
-    return any(_meaning(dataset) == _meaning(offer.dataset) for offer in offers)
+def _is_known(dataset: Dataset, offers: list[Offer], other: Dataset | None) -> bool:
+    """Whether another mapping means the same, in the file beside as well."""
+    meaning = _meaning(dataset), other and _meaning(other)
+    return any(
+        meaning == (_meaning(offer.dataset), offer.other and _meaning(offer.other))
+        for offer in offers
+    )
 
 
 def _meaning(dataset: Dataset) -> tuple[str, str]:
@@ -472,8 +510,8 @@ def looks_at(offers: Sequence[Offer], *, named: bool = True) -> str:
 
     Where several mappings are offered it is a query for which they differ.
     """
-    queries = _queries(offers[0].dataset)
-    rows = [[_look(offer.dataset, query) for query in queries] for offer in offers]
+    queries = queries_of(offers[0].dataset)
+    rows = [[look_for(offer.dataset, query) for query in queries] for offer in offers]
     chosen = next(
         (n for n in range(len(queries)) if len({row[n] for row in rows}) == len(rows)),
         0,
@@ -485,83 +523,3 @@ def looks_at(offers: Sequence[Offer], *, named: bool = True) -> str:
     width = max(map(len, lines))
     shown = zip(lines, looks, strict=True)
     return "".join(f"{LOOK}{line:{width}}   {look}".rstrip() for line, look in shown)
-
-
-def look_at(dataset: Dataset) -> str:
-    """What was read, for its first query that says something; empty if none does."""
-    looks = (_look(dataset, query) for query in _queries(dataset))
-    return next(filter(None, looks), "")
-
-
-def _queries(dataset: Dataset) -> list[str]:
-    """The first queries of a dataset."""
-    truth = dataset.ground_truth
-    run = dataset.run
-    if truth is not None:
-        return truth.queries["query"].head(20).to_list()
-    return (
-        []
-        if run is None
-        else run.frame["query"].unique(maintain_order=True).head(20).to_list()
-    )
-
-
-def _look(dataset: Dataset, query: str) -> str:
-    """What a query should find and what it returned: ``q1 "How …": should find a; returned b``."""
-    own = _queries(dataset)
-    query = query if query in own or not own else own[0]
-    parts = []
-    if dataset.ground_truth is not None:
-        wanted = _wanted(dataset.ground_truth, query)
-        parts.append(
-            f"should find {_listed(wanted)}" if wanted else "should find nothing"
-        )
-    if dataset.run is not None:
-        returned = _returned(dataset.run, query)
-        parts.append(f"returned {_listed(returned)}" if returned else "returned nothing")
-    return f"{_called(dataset.ground_truth, query)}: {'; '.join(parts)}"
-
-
-def _called(truth: GroundTruth | None, query: str) -> str:
-    """The name of a query, and its text where that is another."""
-    texts: Iterable[str | None] = (
-        [] if truth is None else truth.queries.filter(pl.col("query") == query)["text"]
-    )
-    text = next((text for text in texts if text and text != query), None)
-    if text is None:
-        return _short(query, quoted=" " in query or query.endswith("?"))
-    return f"{_short(query)} {_short(text, quoted=True)}"
-
-
-def _wanted(truth: GroundTruth, query: str) -> list[str]:
-    rows = truth.targets.filter((pl.col("query") == query) & (pl.col("grade") > 0))
-    named = ("item", "quote", "document")
-    graded = not (rows["grade"] == 1).all()
-    shown = []
-    for row in rows.iter_rows(named=True):
-        called = next((str(row[name]) for name in named if row[name] is not None), "")
-        shown.append(f"{called} ({row['grade']:g})" if graded else called)
-    return shown
-
-
-def _returned(run: Run, query: str) -> list[str]:
-    rows = run.frame.filter(pl.col("query") == query)
-    named = [name for name in ("item", "text", "document") if name in rows.columns]
-    return [
-        next((str(row[name]) for name in named if row[name] is not None), "")
-        for row in rows.iter_rows(named=True)
-    ]
-
-
-def _listed(values: Sequence[str]) -> str:
-    shown = ", ".join(
-        _short(value, quoted=len(value.split()) > 2) for value in values[:_LOOKED_AT]
-    )
-    return f"{shown}, …" if len(values) > _LOOKED_AT else shown
-
-
-def _short(text: str, *, quoted: bool = False) -> str:
-    """A text on one line, cut after a few words."""
-    line = " ".join(text.split())
-    cut = f"{line[:29].rstrip()}…" if len(line) > 30 else line
-    return f'"{cut}"' if quoted else cut

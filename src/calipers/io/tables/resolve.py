@@ -11,13 +11,19 @@ from collections.abc import Iterable, Mapping, Sequence
 import polars as pl
 
 from calipers.errors import InvalidInput, Unclear
+from calipers.io.tables.by_values import (
+    holds_ids_beside,
+    with_grades_by_values,
+    with_single_results,
+    with_texts,
+)
 from calipers.io.tables.candidates import nothing_fits, orders, unlikely_to_judge
 from calipers.io.tables.cells import TAG, has_decimal_commas, looks_like_texts
 from calipers.io.tables.columns import IGNORE, Pairs, may_be_the_grade, say
 from calipers.io.tables.grades import cells_of
 from calipers.io.tables.orders import check_one_order, check_order_is_known
-from calipers.io.tables.profile import SOME, Profile, Profiles
-from calipers.io.tables.scan import InputTable, cell_texts, explained
+from calipers.io.tables.profile import SOME, Profile, Profiles, profiles_of
+from calipers.io.tables.scan import InputTable, cell_texts
 from calipers.io.tables.usual_names import (
     IDENTITIES,
     IGNORED,
@@ -40,6 +46,7 @@ from calipers.names import (
     SYSTEMS,
     is_distance,
     plain_name,
+    says_expected,
 )
 
 LISTED = 5
@@ -55,6 +62,7 @@ def resolve_fields(table: InputTable, role: Role) -> tuple[InputTable, dict[str,
     found = table.names()
     names = _by_name(table, found, role)
     names = _with_row_ids(table, found, names)
+    names = with_texts(table, left_over(found, names), names, role)
     names = _ids_or_texts(table, names, role)
     table, names = _by_distance(table, names, role)
     _check_grade(table, found, names)
@@ -77,14 +85,20 @@ def _by_name(table: InputTable, found: list[str], role: Role) -> dict[str, str]:
             )
         names["score"] = "grade" if role == "ground_truth" else "score"
     fields = {*names.values()}
-    ranked = {"rank", "score"} & fields
+    ranked = {"rank", "score", "distance"} & (fields | table.said.named.keys())
     if "document" in fields and ranked and not fields & _MORE_THAN_DOCUMENTS:
         # No result is less than a document.
         names = {
             one: "item" if ours == "document" else ours for one, ours in names.items()
         }
+    names = with_grades_by_values(table, names, role)
+    names = with_single_results(table, names)
     quote = weak_quote(found, names, role)
-    return names if quote is None else {**names, quote: "quote"}
+    if quote is None or holds_ids_beside(
+        table, [one for one in found if one not in names]
+    ):
+        return names
+    return {**names, quote: "quote"}
 
 
 def _with_single_ids(
@@ -104,13 +118,9 @@ def _with_single_ids(
 
 def no_column(table: InputTable, lacking: str, role: Role) -> Unclear:
     """The error for a table without a needed column, judged by its names and a sample of it."""
-    return nothing_fits(table.name, profiles_of(table), lacking, role)
-
-
-def profiles_of(table: InputTable, query: str | None = None) -> Profiles:
-    """The profiles of all columns of a table, from its first rows."""
-    with explained(table.name, table.fault):
-        return Profiles(table.rows(pl.all(), most=SOME), query)
+    names = renaming(table.names())
+    asked = next((theirs for theirs, ours in names.items() if ours == "query"), None)
+    return nothing_fits(table.name, profiles_of(table, asked), lacking, role)
 
 
 def _with_row_ids(
@@ -407,6 +417,12 @@ def _check_one_list_each(
         if profiles[one].may_order or profiles[one].may_grade
     ]
     lines: list[Pairs] = []
+    wanted = [one for one in left if says_expected(one)]
+    if role == "both" and len(wanted) == 1:
+        both: Pairs = (("item", wanted[0]), ("retrieved", listed))
+        orderings = [one for one in numbers if one.may_order and one.name not in wanted]
+        lines += [(*both, *pair) for one in orderings for pair in orders(one)]
+        lines.append(both)
     for one in numbers[:2]:
         if role != "ground_truth":
             lines += [(("item", listed), *pair) for pair in orders(one) if one.may_order]

@@ -10,6 +10,8 @@ from calipers.io.tables.usual_names import is_long
 
 _LOOKED_AT = 12
 """Rows among which the header of a table is looked for."""
+_AS_WIDE = 3
+"""Rows that are as wide as the header, with the header itself."""
 _NO_NAME = re.compile(r"column \d+|Unnamed: \d+|_duplicated_\d+")
 """What a column is called whose header is empty."""
 _SHOWN = 3
@@ -59,8 +61,17 @@ def _header(rows: list[list[str]]) -> tuple[int, list[str]] | None:
     widest = max(1, sum(map(bool, rows[0]))) if rows else 0
     for number, row in enumerate(rows[1:], 1):
         names = [cell for cell in row if cell]
-        is_header = len({*names}) == len(names) > widest and is_long(names)
-        if is_header:
+        is_wider = len({*names}) == len(names) > widest
+        if is_wider and (is_long(names) or _begins_a_table(rows, number)):
             return number, names
         widest = max(widest, len(names))
     return None
+
+
+def _begins_a_table(rows: list[list[str]], number: int) -> bool:
+    """Whether a row below a title of one cell is as wide as the rows that follow it."""
+    if sum(map(bool, rows[0])) != 1:
+        return False
+    widths = [sum(map(bool, row)) for row in rows[number : number + _AS_WIDE]]
+    has_numbers = any(cell.replace(".", "").isdigit() for cell in rows[number])
+    return len(widths) == _AS_WIDE and len({*widths}) == 1 and not has_numbers

@@ -19,8 +19,12 @@ from calipers.names import (
 IGNORED = " (not read)"
 """Suffix for the name of a column that should not be read."""
 IDENTITIES = ("item", "quote", "document", "text", "retrieved")
-_NUMBERED = re.compile(r"(.*[^\d_])_?(\d{1,3})")
-"""A column name with a number; the first of several may have none."""
+_NUMBERED = re.compile(r"(.*\D|)(\d{1,3})")
+"""A column name with a number; the first of several may have none, and ``#1`` has no more."""
+_NUMBERED_INSIDE = re.compile(r"(.*\D|)(\d{1,3})(?:st|nd|rd|th)?_([^\d_].*)")
+"""A column name with a number inside of it: ``top_1_id``, ``1st result``."""
+_SCALE = re.compile(r"[(\[]\s*-?\d\s*(?:-|–|to|bis|a|à|/)\s*([2-9]|10)\s*[)\]]\s*$")
+"""The scale of a judge at the end of a name: ``score (0-3)``."""
 _LETTERED = re.compile(r"(.*[^\W_])_([a-f])")
 """A column name with a letter: ``gold_a``."""
 
@@ -65,6 +69,12 @@ def _renaming(columns: tuple[str, ...]) -> dict[str, str]:
         theirs = next(free, None)
         if theirs is not None and ours not in chosen.values():
             chosen[theirs] = ours
+    if "grade" not in chosen.values():
+        # A score from 0 to 3 is the grade of a judge, and no score of a retriever.
+        chosen = {
+            theirs: "grade" if ours == "score" and _SCALE.search(theirs) else ours
+            for theirs, ours in chosen.items()
+        }
     if not set(chosen.values()) & {*IDENTITIES} - {"retrieved"}:
         # "relevant" alone lists relevant ids; beside a single id it says whether that one is.
         chosen = {
@@ -88,15 +98,22 @@ def numbered_groups(columns: list[str]) -> dict[str, list[str]]:
 
     >>> numbered_groups(["q", "chunk", "chunk.1", "gold_a", "gold_b"])
     {'chunk': ['chunk', 'chunk.1'], 'gold': ['gold_a', 'gold_b']}
+    >>> numbered_groups(["q", "#1", "#2", "top_1_id", "top_2_id"])
+    {'': ['#1', '#2'], 'top_id': ['top_1_id', 'top_2_id']}
     """
     found: dict[str, dict[int, str]] = {}
     for column in columns:
         plain = plain_name(column)
-        if file_format := _NUMBERED.fullmatch(plain):
-            found.setdefault(file_format[1], {}).setdefault(int(file_format[2]), column)
-        elif file_format := _LETTERED.fullmatch(plain):
-            found.setdefault(file_format[1], {}).setdefault(
-                ord(file_format[2]) - ord("a") + 1, column
+        if numbered := _NUMBERED.fullmatch(plain):
+            found.setdefault(numbered[1].rstrip("_"), {}).setdefault(
+                int(numbered[2]), column
+            )
+        elif numbered := _NUMBERED_INSIDE.fullmatch(plain):
+            stem = f"{numbered[1]}{numbered[3]}"
+            found.setdefault(stem, {}).setdefault(int(numbered[2]), column)
+        elif lettered := _LETTERED.fullmatch(plain):
+            found.setdefault(lettered[1], {}).setdefault(
+                ord(lettered[2]) - ord("a") + 1, column
             )
     plain_names = {plain_name(column): column for column in columns}
     for stem, numbers in found.items():
