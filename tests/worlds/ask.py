@@ -22,9 +22,11 @@ from tests.command import Printed, typed
 from tests.worlds.check import Asked, commands_in, problems, refused
 from tests.worlds.draw import KINDS, drawn
 from tests.worlds.further import (
+    wrong_with_grid,
     wrong_with_init,
     wrong_with_pages,
     wrong_with_report,
+    wrong_with_site,
     wrong_with_switch,
 )
 from tests.worlds.lines import asked_of
@@ -120,14 +122,18 @@ REPORTED = 40
 
 
 def _wrong_further(world: World, draw: Random) -> Iterator[str]:
-    """What is wrong with a switch, with first questions or with pages."""
+    """What is wrong with a switch, with first questions, with pages or with a grid."""
     if world.judged_rows:
         return
-    kind = draw.choice(["switch", "switch", "init", "pages"])
+    kind = draw.choice(["switch", "switch", "init", "pages", "site", "grid"])
     if kind == "switch":
         yield from wrong_with_switch(world, draw.choice([1, 3, 5]))
     elif kind == "init":
         yield from wrong_with_init(draw)
+    elif kind == "site":
+        yield from wrong_with_site(world)
+    elif kind == "grid":
+        yield from wrong_with_grid(world)
     else:
         yield from wrong_with_pages(world)
 

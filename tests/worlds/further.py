@@ -4,6 +4,7 @@ import csv
 import html
 import json
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -146,6 +147,7 @@ def wrong_with_report(world: World) -> Iterator[str]:
         first = plain(answer["sentences"][0]["text"])
         if first not in shown:
             yield f"the report does not say: {first}"
+    yield from _commands_on(page, "the report")
 
 
 def _page(visitor: Visitor, address: str) -> Iterator[str]:
@@ -154,10 +156,81 @@ def _page(visitor: Visitor, address: str) -> Iterator[str]:
     if answer.status != 200:
         yield f"{address}: {answer.status}"
         return
-    for command in dict.fromkeys(re.findall(r"<code>(calipers [^<]+)</code>", answer.text)):
+    yield from _commands_on(answer.text, address, " --store history.db")
+
+
+def _commands_on(page: str, where: str, more: str = "") -> Iterator[str]:
+    """Which commands on a page fail."""
+    for command in dict.fromkeys(re.findall(r"<code>(calipers [^<]+)</code>", page)):
         line = html.unescape(command)
-        if (why := refused(f"{line} --store history.db")) is not None:
-            yield f"{address}: a printed command fails: {why}"
+        if (why := refused(line if "--store" in line else f"{line}{more}")) is not None:
+            yield f"{where}: a printed command fails: {why}"
+
+
+def wrong_with_site(world: World) -> Iterator[str]:
+    """What a static site says otherwise than the alarm, and the commands on it that fail."""
+    for name in "aab":
+        typed(NIGHT.format(file=world.file(name), metric="recall@10"))
+    alarm = json.loads(typed("history alarm nightly --store history.db --json").out)
+    first = plain(alarm["sentences"][0]["text"])
+    done = typed("history nightly --store history.db --html site")
+    if done.code:
+        yield f"refused: {done.err.strip()[:300]}"
+        return
+    pages = sorted(Path("site").rglob("*.html"))
+    if first not in plain(Path("site/index.html").read_text("utf-8")):
+        yield f"the index does not say: {first}"
+    for page in pages:
+        yield from _commands_on(page.read_text("utf-8"), str(page), " --store history.db")
+
+
+GRID = """
+ground-truth = "truth.jsonl"
+metrics = "recall@10,ndcg@10"
+
+[grid]
+k = 10
+
+[grid.params]
+name = ["a", "b"]
+
+[grid.retrievers.kept]
+make = "kept:make"
+"""
+KEPT = """
+import json
+from pathlib import Path
+
+
+def make(name):
+    rows = map(json.loads, Path(f"{name}.jsonl").read_text("utf-8").splitlines())
+    lists = {row["query"]: row["retrieved"] for row in rows}
+
+    def search(query, k):
+        return lists[query][:k]
+
+    return search
+"""
+
+
+def wrong_with_grid(world: World) -> Iterator[str]:
+    """What a grid of the first two systems says, and the world does not."""
+    Path("calipers.toml").write_text(GRID, "utf-8")
+    Path("kept.py").write_text(KEPT, "utf-8")
+    sys.modules.pop("kept", None)
+    done = typed("grid calipers.toml --json")
+    if any(not lists for name in "ab" for lists in world.systems[name].values()):
+        return  # an empty answer is a failure of a live retriever
+    yield from unbacked(done)
+    if done.code not in (0, 1):
+        return
+    for sentence in json.loads(done.out)["sentences"]:
+        for fact in sentence["facts"]:
+            if fact["about"] == "difference" and fact.get("system") == "kept name=b":
+                for key, name in (("value", "b"), ("before", "a")):
+                    true = world.mean(name, fact["metric"])
+                    if key in fact and "text" not in fact and abs(fact[key] - true) > 1e-9:
+                        yield f"{key} is {true}: {fact}"
 
 
 def plain(page: str) -> str:

@@ -7,9 +7,11 @@ import pytest
 from tests.worlds.ask import inside
 from tests.worlds.draw import KINDS, nothing_changed, reversed_lists, some_changed, third_missing
 from tests.worlds.further import (
+    wrong_with_grid,
     wrong_with_init,
     wrong_with_pages,
     wrong_with_report,
+    wrong_with_site,
     wrong_with_switch,
 )
 
@@ -42,3 +44,16 @@ def test_the_report_says_what_the_commands_say(kind):
     world = kind(Random(2), 12)
     with inside(world):
         assert list(wrong_with_report(world)) == []
+
+
+def test_a_site_says_what_the_alarm_says_and_its_commands_run():
+    world = some_changed(Random(3), 12)
+    with inside(world):
+        assert list(wrong_with_site(world)) == []
+
+
+@pytest.mark.parametrize("kind", [some_changed, third_missing])
+def test_a_grid_says_what_its_lists_say(kind):
+    world = kind(Random(4), 12)
+    with inside(world):
+        assert list(wrong_with_grid(world)) == []
