@@ -410,3 +410,17 @@ def test_what_did_not_change_over_nights_is_named_where_something_did(tmp_path: 
     text = str(calipers.history_trend("search", store=store))
     assert "No query changed in recall@10." in text
     assert "No query changed." not in text
+
+
+def test_nights_of_other_queries_are_not_compared_and_the_verdict_is(tmp_path: Path) -> None:
+    store = str(tmp_path / "history.db")
+    nights(store, [0.9] * 3)
+    truth = {f"q{at:02}": [f"t{at}"] for at in range(30)}
+    run = {q: [t[0] if at < 18 else "x"] for at, (q, t) in enumerate(truth.items())}
+    scores = calipers.evaluate(ground_truth=truth, run=run, metrics="recall@10")
+    now = datetime(2026, 1, 4, 6, tzinfo=UTC)
+    calipers.save(scores, "search", store=store, ground_truth=truth, run=run, now=now)
+    found = calipers.history_trend("search", store=store)
+    assert found.checks[0].change.n == 20
+    text = " ".join(str(found).split())
+    assert "the ground truth changed; means before and after are not comparable, and the " in text

@@ -292,10 +292,13 @@ def alarm(watched: Alarm) -> Document:
             "doubt",
             sentence(
                 BREAK
-                + " {when.text}: the {what} changed; numbers before and after are not "
-                "comparable.",
+                + " {when.text}: the {what} changed; means before and after are not "
+                "comparable{but}.",
                 when=named(f"{mark.saved:%Y-%m-%d %H:%M}"),
                 what=" and the ".join(mark.what),
+                but=", and the verdict is of queries that stayed the same"
+                if "ground truth" in mark.what
+                else "",
             ),
         )
         for mark in reversed(watched.marks)
