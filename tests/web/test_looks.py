@@ -27,6 +27,13 @@ QUERIES = {
 }
 """What is asked for beside the page as it is, or in its place where it needs something."""
 N = 6
+STACKED = (
+    "/",
+    "/compare",
+    "/evaluations/{reference}",
+    "/evaluations/{reference}/report",
+    "/pools/{number:int}",
+)
 BEYOND = """() => [...document.querySelectorAll(".scroll")]
   .filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth)
   .map((one) => one.ariaLabel)"""
@@ -110,7 +117,7 @@ def test_every_page_is_clean_by_axe_and_fits(rich, window, path, query):
     if path.endswith("/judge"):
         window.locator("#desk").wait_for()
     check(window)
-    if path in ("/", "/compare", "/evaluations/{reference}", "/evaluations/{reference}/report"):
+    if path in STACKED:
         # On a phone every number is seen without scrolling: the rows are stacked.
         assert window.evaluate(BEYOND) == []
 
@@ -123,6 +130,14 @@ def test_on_a_phone_differences_and_intervals_are_on_the_screen(rich, window):
     for at in range(3):
         box = row.locator("td").nth(at + 1).bounding_box()
         assert 0 <= box["x"] < box["x"] + box["width"] <= 390
+    # The frame of the query that has the keys is whole, and crosses nothing beside it.
+    frame = """(one) => {
+      one.focus();
+      const { outlineStyle, outlineWidth, outlineOffset } = getComputedStyle(one);
+      return [outlineStyle, outlineWidth, outlineOffset];
+    }"""
+    window.keyboard.press("j")
+    assert row.locator("a.open").evaluate(frame) == ["solid", "2px", "-2px"]
     # Each value names its system, as in the report.
     names = row.locator("td[data-head]").evaluate_all("all => all.map((one) => one.dataset.head)")
     assert names == ["new", "old"]

@@ -45,6 +45,9 @@ def test_ground_truths_that_differ_are_refused_with_what_can_be_done(me, filled)
     refused = me.get(path)
     assert refused.status == 409
     assert "Compare them anyway" in refused.text
+    # The link does it here; the option of the command line does nothing on a page.
+    assert "different ground truth" in refused.text
+    assert "--anyway" not in refused.text
     assert me.get(f"{path}&anyway=1").status == 200
 
 

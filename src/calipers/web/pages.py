@@ -23,6 +23,7 @@ from calipers.present.paging import PAGE_SIZE, Page, page_of
 from calipers.present.scores import score_table, verdict
 from calipers.questions.audit.settings import AuditSettings, audit
 from calipers.questions.compare.query_differences import ONLY, contrast
+from calipers.questions.compare.rule import REPAIR
 from calipers.questions.history.settings import HistorySettings, Which, history
 from calipers.questions.report.browse import (
     Browse,
@@ -295,7 +296,8 @@ def compared(request: Request) -> Response:
     except StoreAway:
         raise
     except InvalidInput as error:
-        sentence = shelf.without_place(str(error))
+        # What can be done here stands below it, as a link.
+        sentence = shelf.without_place(str(error)).removesuffix(REPAIR).rstrip()
         return render(request, "refused", 409, title="Compare", sentence=sentence)
     names = [facts.name for facts in comparison.metrics]
     metric = wanted.metric or comparison.leading
