@@ -71,6 +71,34 @@ def test_what_may_be_alike_is_seen_at_a_glance(wanted: list[str], returned: list
     assert none_alike(Named([0], ["a1-b"]), Named([0, 1], ["b-a1", "a1b"]))
 
 
+@given(st.lists(st.tuples(st.integers(0, 2), named), min_size=1, max_size=9), st.data())
+def test_each_query_is_searched_as_if_it_were_alone(ids: list[tuple[int, str]], data) -> None:
+    """Whatever stands beside it, and whatever other queries have."""
+    others = data.draw(st.lists(st.tuples(st.integers(0, 3), named), min_size=1, max_size=9))
+    sides = [
+        Ids(np.array([query for query, _ in side]), pl.Series([name for _, name in side]))
+        for side in (ids, others)
+    ]
+    ((target, result),) = may_be_alike(sides[:1], sides[1])
+    together = {(int(one), int(other)) for one, other in zip(target, result, strict=True)}
+    alone = set()
+    for one, (query, name) in enumerate(ids):
+        for other, (other_query, other_name) in enumerate(others):
+            pair = (Ids(np.zeros(1, np.int64), pl.Series([each])) for each in (name, other_name))
+            wanted, returned = pair
+            if query == other_query and may_be_alike([wanted], returned)[0][0].size:
+                alone.add((one, other))
+    assert together == alone
+
+
+@pytest.mark.parametrize("scheme", ["https://", "http://", "ftp://", "s3://", ""])
+def test_addresses_meet_whatever_scheme_stands_before_them(scheme: str) -> None:
+    wanted = Ids(np.arange(3), pl.Series([f"https://a.org/page-{n}?q=http://b" for n in range(3)]))
+    names = [f"{scheme}a.org/page-{n}?q=http://b" for n in range(3)]
+    [(target, result)] = may_be_alike([wanted], Ids(np.arange(3), pl.Series(names)))
+    assert target.tolist() == result.tolist() == [0, 1, 2]
+
+
 @given(plain, plain)
 def test_every_rule_that_meets_a_target_alone_is_seen(wanted: list[str], returned: list[str]):
     near = near_ids(

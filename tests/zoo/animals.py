@@ -122,6 +122,15 @@ def wrong_chunk(rng, i):
     }
 
 
+def cut_over_two_chunks(rng, i):
+    """The two halves of most targets come back side by side, each in a chunk of its own."""
+    quote = f"The account {i} is closed by its office within thirty days of the notice {i}"
+    halves = [f"Before it stands a rule. {quote[:40]}", f"{quote[40:]}. More stands behind it."]
+    found = [f"It is so. {quote}."] if i % 4 == 0 else halves
+    others = [f"All about {one} and nothing else." for one in rng.sample(range(5000), K)]
+    return {"retrieved": [{"text": one} for one in [*found, *others][:K]], "ground_truth": [quote]}
+
+
 def more_targets_than_places(rng, i):
     return at(rng, i, *range(1, K + 1), wanted=20)
 
@@ -218,6 +227,7 @@ FAULTS = {
     "sorted the wrong way round": Animal(reversed_list, "reverse"),
     "every result twice": Animal(repeated_ids, "crowded_out"),
     "the neighbour of the chunk": Animal(wrong_chunk, "wrong_chunk"),
+    "targets cut over two chunks": Animal(cut_over_two_chunks, "uncut"),
     "more targets than places": Animal(more_targets_than_places, "k_too_small"),
     "one label of several good results": Animal(one_label_of_several_good, "best_order"),
     "judged: what another returned": Animal(holes_in_the_pool, "best_order"),

@@ -11,6 +11,8 @@ from tests.zoo.animals import FAULTS, HEALTHY, SIZES, at
 
 PAGE = Path(__file__).parents[2] / "docs" / "diagnose.md"
 ALL = {**HEALTHY, **FAULTS}
+CUT = "targets cut over two chunks"
+"""Its results are texts, and in every order the second half stands behind the first."""
 
 
 @cache
@@ -35,7 +37,7 @@ def test_what_was_planted_is_named_first(name, n):
         assert diagnosed(name, n, seed).named == FAULTS[name].named
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", [name for name in ALL if name != CUT])
 def test_nothing_is_reranked_whose_order_is_perfect(name):
     animal = ALL[name]
     ordered = [best_first(record) for record in animal.records(40)]

@@ -21,7 +21,6 @@ from calipers.match.id_hashes import Ids, may_be_alike
 from calipers.model.arrays import Bools, Ints, as_series
 from calipers.model.matching import (
     DROPPING,
-    ID_RULES,
     UUID,
     IdMap,
     inverted,
@@ -241,10 +240,13 @@ class NearPairs:
     def meet(self, how: IdMap) -> Bools:
         """Which pairs become equal, and may be one: see ``DROPPING``."""
         equal = self._become_equal(how)
-        drops = [rule for rule in how.rules if rule in DROPPING]
-        if drops and equal.any():
-            for row in np.flatnonzero(equal).tolist():
-                equal[row] = _may_be_one(self.wanted[row], self.called[row], drops)
+        for rule in how.rules:
+            if rule in DROPPING and equal.any():
+                rows = np.flatnonzero(equal)
+                some = as_series(rows)
+                equal[rows] = _lose_the_same(
+                    self.wanted.gather(some), self.called.gather(some), rule
+                )
         return equal
 
     def _become_equal(self, how: IdMap) -> Bools:
@@ -380,16 +382,25 @@ def prefix_between(one: str, other: str) -> str | None:
     return prefix if ends else None
 
 
-def _may_be_one(one: str, other: str, drops: Sequence[str]) -> bool:
-    """Whether no part is taken off that both ids have and in which they differ."""
-    for rule in drops:
-        rest = ID_RULES[rule](one) or one
-        other_rest = ID_RULES[rule](other) or other
-        if rest == one or other_rest == other:
-            continue
-        if one.replace(rest, "", 1) != other.replace(other_rest, "", 1):
-            return False
-    return True
+def _lose_the_same(names: pl.Series, others: pl.Series, rule: str) -> Bools:
+    """Which pairs lose the same part by a rule, or at most one of both loses any."""
+    how = IdMap((), (rule,))
+    lost, others_lost = (
+        [
+            name.replace(rest, "", 1)
+            for name, rest in zip(
+                side.to_list(), spelled(side, how).to_list(), strict=True
+            )
+        ]
+        for side in (names, others)
+    )
+    return np.array(
+        [
+            not part or not other_part or part == other_part
+            for part, other_part in zip(lost, others_lost, strict=True)
+        ],
+        dtype=np.bool_,
+    )
 
 
 # Ids as the rules compare them, column by column.

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from calipers.match.quote import Quote
-from calipers.model.arrays import Bools
+from calipers.model.arrays import Bools, Ints
 from calipers.text import normalise
 
 PART = 0.25
@@ -41,6 +41,30 @@ def quotes_in_part(
     ]
 
 
+def first_pieces(
+    quotes: Iterable[tuple[str, Sequence[str]]], *, ignore_case: bool
+) -> list[int]:
+    """The place of the first text that holds a piece of each quote; 0 where one holds it whole.
+
+    The texts are those of the results down to the one with which they hold the quote.
+
+    >>> halves = ["The lock is held by", "All about lists.", "one thread at a time. So it is."]
+    >>> quote = "The lock is held by one thread at a time"
+    >>> first_pieces([(quote, halves), (quote, [*halves, f"{quote}."])], ignore_case=False)
+    [1, 0]
+    """
+    found: list[int] = []
+    for raw, listed in quotes:
+        quote = Quote(normalise(raw, ignore_case=ignore_case))
+        texts = [normalise(text, ignore_case=ignore_case) for text in listed]
+        if quote.text in texts[-1] or any(quote.text in text for text in texts):
+            found.append(0)
+            continue
+        holds = (at for at, text in enumerate(texts, 1) if _holds_piece(quote, [text]))
+        found.append(next(holds, 0))
+    return found
+
+
 def _holds_piece(quote: Quote, texts: Iterable[str]) -> bool:
     """Whether one of the texts holds a piece of the quote at its edge, or lies within it."""
     least = max(PART * quote.length, SHORTEST)
@@ -52,6 +76,34 @@ def _holds_piece(quote: Quote, texts: Iterable[str]) -> bool:
         if any(end - start >= least for start, end in quote.edge_pieces(text)):
             return True
     return False
+
+
+def first_span_pieces(targets: pl.DataFrame, results: pl.DataFrame, least: float) -> Ints:
+    """The rank of the first result with a piece of each span; 0 where one holds it alone.
+
+    Both have code, document, start and end; results have their rank, and targets that of the
+    result with which they are held. ``least`` is the share that holds a target.
+    """
+    wanted = targets.select(
+        "code",
+        "document",
+        pl.col("start").alias("from"),
+        pl.col("end").alias("to"),
+        pl.col("rank").alias("until"),
+    ).with_row_index("row")
+    length = pl.col("to") - pl.col("from")
+    shared = pl.min_horizontal("end", "to") - pl.max_horizontal("start", "from")
+    pieces = (
+        wanted.join(results, on=["code", "document"])
+        .with_columns(share=shared / length)
+        .filter((pl.col("share") > 0) & (pl.col("rank") <= pl.col("until")))
+        .group_by("row")
+        .agg(pl.col("rank").min(), whole=pl.col("share").max() >= least - 1e-9)
+        .filter(~pl.col("whole"))
+    )
+    first = np.zeros(targets.height, dtype=np.int64)
+    first[pieces["row"].to_numpy()] = pieces["rank"].to_numpy()
+    return first
 
 
 def spans_in_part(targets: pl.DataFrame, results: pl.DataFrame) -> Bools:

@@ -375,13 +375,22 @@ def test_pages_that_are_alike_are_not_called_one_page(seed, twin):
     assert "ids" not in {cure.name for cure in diagnosis.cures}
 
 
-def test_ids_that_differ_below_k_alone_promise_no_number_at_k():
+def test_ids_that_differ_below_k_alone_promise_the_number_at_the_end_of_the_lists(tmp_path):
     """The first line never says that recall would be what it is."""
     made: list[Any] = world(healthy, 60, np.random.default_rng(6), good=False)
     for row in made:
         below = [f"idx2:{name}" for name in row["retrieved"][10:]]
         row["retrieved"] = [*row["retrieved"][:10], *below]
-    assert diagnose(made).named == "another_id"
+    diagnosis = diagnose(made)
+    row = diagnosis.advised
+    assert (diagnosis.named, row.k, row.option) == ("ids", 30, "--map-ids prefix=idx2: -k 30")
+    recorded = evaluate(made, metrics="recall@30")["recall@30"].mean
+    mapped = evaluate(made, metrics="recall@30", map_ids="prefix=idx2:")["recall@30"].mean
+    assert f"recall@30 is {mapped:.3f}, not {recorded:.3f}" in diagnosis.sentence
+    path = tmp_path / "evals.jsonl"
+    path.write_text("\n".join(map(json.dumps, made)))
+    printed = calipers_command("diagnose", path, columns=400).out
+    assert f"Try it: calipers eval {path} --map-ids prefix=idx2: -k 30" in printed
 
 
 def ranked_from(draw, n=120):
@@ -430,6 +439,76 @@ def test_two_lists_one_behind_the_other_are_not_called_reversed():
     assert "another index" in diagnosis.next
     turned = [{**row, "retrieved": row["retrieved"][10:] + row["retrieved"][:10]} for row in made]
     assert evaluate(turned, metrics="recall@10")["recall@10"].mean == recall.after
+
+
+def test_targets_cut_over_results_are_measured_as_if_each_were_in_one():
+    """The first piece stands second, the other one fourth; a whole one behind changes nothing."""
+    quote = "The account is closed by its office within thirty days of the notice"
+    texts = ["All else.", f"Here: {quote[:30]}", "Nothing.", f"{quote[30:]}. So it is.", quote]
+    made = [
+        {"query": f"q{n}", "retrieved": [{"text": text} for text in texts], "ground_truth": [quote]}
+        for n in range(12)
+    ]
+    diagnosis = diagnose(made)
+    [row] = [cure for cure in diagnosis.cures if cure.name == "uncut"]
+    one_piece = [{**one, "ground_truth": [quote[:30]]} for one in made]
+    for value, other in zip(row.values, diagnose(one_piece).summaries[0::2], strict=False):
+        assert (row.kind, value.metric) == ("at most", other.metric)
+        assert value.after == pytest.approx(other.mean)
+    whole = [{**one, "retrieved": one["retrieved"][::-1]} for one in made]
+    assert "uncut" not in {cure.name for cure in diagnose(whole).tried}
+    assert "uncut" not in {cure.name for cure in diagnose(made, match="quote(min=0.9)").tried}
+
+
+def test_spans_cut_over_results_are_too():
+    halves = [{"id": f"d{at}", "document": "d", "start": at, "end": at + 50} for at in (0, 50)]
+    other = {"id": "e", "document": "e", "start": 0, "end": 50}
+    target = {"document": "d", "start": 30, "end": 70}
+    cut = [
+        {"query": f"q{n}", "retrieved": [halves[0], other, halves[1]], "ground_truth": [target]}
+        for n in range(12)
+    ]
+    diagnosis = diagnose(cut)
+    assert diagnosis.named == "uncut"
+    assert diagnosis.sentence == (
+        "12 of 12 targets are cut over several results: ndcg@3 is 0.500, at most 1.000 with each "
+        "in one."
+    )
+    # Turned round, the other half comes last: an order cannot mend it.
+    assert [cure.gain for cure in diagnosis.tried if cure.name == "reverse"] == [0.0]
+    alone = [{**one, "ground_truth": [{**target, "start": 10, "end": 50}]} for one in cut]
+    assert "uncut" not in {cure.name for cure in diagnose(alone).tried}
+
+
+def sliced(lost, inside, lost_others, others):
+    """Queries of two kinds that find their target second, or not at all."""
+    made = []
+    for n in range(inside + others):
+        is_lost = n < lost if n < inside else n - inside < lost_others
+        made.append(
+            {
+                "query": f"question {n}",
+                "retrieved": [
+                    f"x{n}",
+                    f"y{n}" if is_lost else f"t{n}",
+                    *(f"z{n}-{at}" for at in range(8)),
+                ],
+                "ground_truth": [f"t{n}"],
+                "tags": {"kind": "table" if n < inside else "prose"},
+            }
+        )
+    return made
+
+
+@pytest.mark.parametrize(
+    ("counts", "is_clear"), [((4, 10, 3, 50), False), ((7, 14, 4, 60), True)], ids=str
+)
+def test_a_slice_is_named_where_it_is_clearly_below_the_rest(counts, is_clear):
+    """`slices` marks both; the first of a diagnosis is surer, as a tag may mean nothing."""
+    made = sliced(*counts)
+    rows = calipers.slices(evaluate(made, metrics="recall@10"), by="kind").rows
+    assert [row.standing for row in rows if row.value == "table"] == ["worse"]
+    assert (diagnose(made).named == "slice") == is_clear
 
 
 def test_the_next_step_is_that_of_the_first_line(tmp_path):

@@ -17,8 +17,7 @@ from calipers.engines.scoring import compute
 from calipers.frozen import dataclass
 from calipers.match.near_ids import NearPairs
 from calipers.match.notes import differ_in
-from calipers.match.pair import match_pair
-from calipers.measures import Metric
+from calipers.measures import Metric, parse
 from calipers.measures.views import Gains
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.fact import Fact, Sentence
@@ -33,14 +32,22 @@ from calipers.statistics.paired_rows import sign_test
 
 Kind = Literal["would be", "at most"]
 """Whether the change is certain to give the number, or the number is the best that it can do."""
+DECIDING = ("recall", "ndcg")
 _FEWER = (5, 10, 20, 50)
 """Numbers of first results that may be in reverse order, as those that a reranker returned."""
 RISES = 0.05
 """The level at which the ranks before the last of these have to hold fewer targets."""
 ENDS = 0.01
 """The level at which those behind it have to."""
+SEEN = 0.001
+"""What gains less does not change a printed number."""
 _RULES = 3
 """At most so many rules for ids are tried."""
+
+
+def deciding(pair: Matched, k: int) -> tuple[Metric, ...]:
+    """The metrics that decide, at a cut-off."""
+    return tuple(metric.with_rel(pair.rel) for metric in parse(DECIDING, [k]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +66,8 @@ class Seen:
     """Missed targets and results whose ids may be alike."""
     by_chance: NearPairs
     """The same where each query has the targets of another."""
+    first_piece: Ints
+    """The rank of the first piece of each target that only several results hold; else 0."""
 
     @cached_property
     def values(self) -> Floats:
@@ -92,16 +101,32 @@ class Seen:
     def moved(self, place: Ints) -> "Seen":
         """The run with every result at its new rank."""
         return replace(
-            self, matches=self.matches_at(place), lists=self.lists.moved(place)
+            self,
+            matches=self.matches_at(place),
+            lists=self.lists.moved(place),
+            # Which piece is the first one now is not followed any further.
+            first_piece=np.zeros_like(self.first_piece),
         )
 
     def matches_at(self, place: Ints) -> Matches:
         """The matches with every result at its new rank."""
-        return matches_after(self.matches, self.lists, place, by_id=self.by_id)
+        return matches_after(
+            self.matches, self.lists, place, by_id=self.by_id, pieces=self.first_piece
+        )
 
     def measured_at(self, place: Ints) -> Floats:
         """recall and ndcg with every result at its new rank; the lists are not made anew."""
         return self.measured(self.matches_at(place))
+
+
+@dataclass(frozen=True, eq=False)
+class Deeper:
+    """A cure measured down to the end of the lists, where it changes nothing in the first k."""
+
+    k: int
+    metrics: tuple[Metric, ...]
+    before: Floats
+    """recall and ndcg of every query as recorded."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +150,8 @@ class Trial:
     at_full_depth: Floats | None = None
     """The gain in recall at the full depth of the lists, less what the same change gains by
     chance: where it is there, it is what counts, as a target below k is under another id, too."""
+    deeper: Deeper | None = None
+    """Where it is measured further down than at k."""
     same_ids: SameIds | None = None
     """Where the ids are mapped: whether they differ for certain, in however few queries."""
     after: Callable[[], Seen] | None = None
@@ -317,21 +344,43 @@ def ids(seen: Seen) -> Iterator[Trial]:
         beyond = np.where(seen.measured_queries, own - other, np.nan)
         words = differ_in(near.how, mapped=False).removeprefix("They differ in ")
         words = words.partition(": write")[0]
+        matches = _in_place(mapped, seen)
+        values = seen.measured(matches)
+        deeper = None
+        if seen.lists is seen.recorded and _is_unchanged(seen, values):
+            deeper = _to_the_end(seen)
+            values = compute(matches, deeper.metrics, seen.pair.policy)
+        depth = "" if deeper is None else f" -k {deeper.k}"
         yield Trial(
             "ids",
             _without_words(near.how),
             "would be",
-            seen.measured(_in_place(mapped, seen)),
+            values,
             Sentence(
                 f"Ids differ in {printable(words, 90)}: matched,",
                 [Fact(about="name", text=words), Fact(about="name", text=option)],
             ),
             "write the ids alike",
-            option=f"--map-ids {shlex.quote(option)}",
+            option=f"--map-ids {shlex.quote(option)}{depth}",
             at_full_depth=beyond,
+            deeper=deeper,
             same_ids=same,
             after=partial(_after_mapping, seen, mapped, near.how),
         )
+
+
+def _is_unchanged(seen: Seen, values: Floats) -> bool:
+    """Whether neither metric gains what can be seen in a printed number."""
+    measured = seen.measured_queries
+    gain = values[measured].mean(axis=0) - seen.values[measured].mean(axis=0)
+    return bool((gain < SEEN).all())
+
+
+def _to_the_end(seen: Seen) -> Deeper:
+    """The run as recorded, down to the end of its longest list."""
+    k = max(seen.k, int(seen.lists.lengths.max(initial=0)))
+    metrics = deciding(seen.pair, k)
+    return Deeper(k, metrics, compute(seen.matches, metrics, seen.pair.policy))
 
 
 def _same_ids(seen: Seen, mapped: MappedIds, met: Ints) -> SameIds:
@@ -437,7 +486,8 @@ def best_order(seen: Seen, depth: int | None = None) -> Iterator[Trial]:
     # Where the others stand below those that hold a target changes neither metric.
     place = lists.rank + lists.lengths[lists.query]
     place[rows[order]] = np.arange(rows.size) - np.repeat(new, sizes) + 1
-    values = seen.measured_at(place)
+    # Pieces of one target are taken to stand together: no order can be better.
+    values = seen.measured(matches_after(matches, lists, place, by_id=seen.by_id))
     yield Trial(
         "best_order",
         "the best order",
@@ -457,73 +507,6 @@ CERTAIN: tuple[Cure, ...] = (
     hub,
 )
 """Cures that would give their number; where two gain the same, the first is named."""
-
-
-# The best that can be.
-
-
-def right_document(seen: Seen, near: Bools) -> Iterator[Trial]:
-    """Targets whose document is in the first k, as if the right chunk of it were."""
-    recall = _recall_with(seen, near)
-    if recall is None:
-        return
-    yield Trial(
-        "right_document",
-        "the right chunk",
-        "at most",
-        np.column_stack([recall, seen.values[:, 1]]),
-        "The right document comes back, the wrong chunk of it: with the right one",
-        "with neighbouring chunks",
-    )
-
-
-def pieces(seen: Seen, held: Bools) -> Iterator[Trial]:
-    """Targets of which a piece is in the first k, as if all of it were."""
-    recall = _recall_with(seen, held)
-    if recall is None:
-        return
-    yield Trial(
-        "pieces",
-        "pieces made whole",
-        "at most",
-        np.column_stack([recall, seen.values[:, 1]]),
-        "Targets are cut by the edge of a chunk: whole,",
-        "with neighbours",
-    )
-
-
-def together(seen: Seen) -> Iterator[Trial]:
-    """Targets that several results hold together, where one alone should hold each."""
-    if seen.by_id or seen.pair.matching.level != "chunk":
-        return
-    pair = match_pair(*seen.pair.as_read, replace(seen.pair.asked, level="evidence"))
-    if pair.matches.target_query.size != seen.matches.target_query.size:
-        return
-    yield Trial(
-        "together",
-        "pieces together",
-        "at most",
-        seen.measured(pair.matches),
-        "Several results hold the target together: counted,",
-        "cut otherwise",
-        option="--level evidence",
-    )
-
-
-def _recall_with(seen: Seen, near: Bools) -> Floats | None:
-    """The recall if these targets were in the first k, too; None where none is new."""
-    matches = seen.matches
-    is_found = np.zeros(matches.target_grade.size, dtype=np.bool_)
-    is_found[matches.edge_target[matches.edge_rank <= seen.k]] = True
-    # Of alternatives one is enough, be it found already.
-    has_found = np.isin(matches.target_unit, matches.target_unit[is_found])
-    close = np.flatnonzero(near & ~has_found & matches.relevant(seen.pair.rel))
-    if not close.size:
-        return None
-    units = np.unique(matches.target_unit[close], return_index=True)[1]
-    more = np.bincount(matches.target_query[close[units]], minlength=matches.n_queries)
-    recall = seen.values[:, 0] + more / np.maximum(seen.wanted, 1)
-    return np.minimum(recall, 1.0)
 
 
 def as_the_rest(

@@ -159,7 +159,12 @@ def _leaking(
     lost = [leak for leak in leaks[1:] if leak.share >= LEAST_LEAK]
     largest = lost[0] if lost else None
     best = next(best_order(seen, seen.k)).values[:, 1]
-    if _room_in_order(seen, best) >= max(LEAST_LEAK, largest.share if largest else 0.0):
+    room = _room_in_order(seen, best)
+    least = max(LEAST_LEAK, largest.share if largest else 0.0)
+    uncut = next((cure for cure in shown if cure.name == "uncut"), None)
+    if uncut is not None and uncut.gain >= max(least, room / 2):
+        return _cut_over_results(seen, uncut)
+    if room >= least:
         ndcg = cured_value(seen.metrics[1], seen.values[:, 1], best)
         text = (
             f"Found, but not ranked first: {ndcg.metric} is {number(ndcg.before)}, at most "
@@ -199,6 +204,25 @@ def _leaking(
     if largest.name == "not_returned":
         return _not_returned(seen, study, share, why)
     return First(joined(share, f": {largest.means}.", by=""), largest.name, why)
+
+
+def _cut_over_results(seen: Seen, uncut: TriedCure) -> First:
+    """That targets lie in pieces, which no order of the results brings together."""
+    value = max(uncut.values, key=lambda value: value.gain)
+    cut = int((seen.first_piece > 0).sum())
+    targets = int(seen.matches.relevant(seen.pair.rel).sum())
+    many = Fact(about="count", count=cut, of=targets, text="cut over several results")
+    text = (
+        f"{cut:,} of {plural(targets, 'target')} {'is' if cut == 1 else 'are'} cut over several "
+        f"results: {value.metric} is {number(value.before)}, at most {number(value.after)} with "
+        "each in one."
+    )
+    difference = _difference(value, int(seen.measured_queries.sum()), "at most")
+    return First(
+        Sentence(text, [many, difference]),
+        uncut.name,
+        "Cut otherwise: at paragraphs, in larger chunks, or with an overlap.",
+    )
 
 
 def _nothing_wrong(seen: Seen, shown: list[TriedCure]) -> First:

@@ -19,6 +19,9 @@ from calipers.words import number, plural
 
 FEWEST = 5
 """A slice of fewer queries is not named."""
+CLEAR = 0.01
+"""The level at which a slice is named: at the usual one, tags that mean nothing were named in 3 %
+of healthy runs."""
 ALIKE = 0.5
 """From this share of the queries on, one list for all of them is a fault of its own."""
 
@@ -155,7 +158,7 @@ def _slices(scores: Scores) -> Iterator[Group]:
     worse = [
         row
         for row in slice_scores(scores, cuts, metrics=[recall]).rows
-        if row.is_worse and row.n >= FEWEST
+        if row.is_worse and row.n >= FEWEST and (row.p_adjusted or 0.0) <= CLEAR
     ]
     known: set[bytes] = set()
     for row in sorted(worse, key=lambda row: row.difference or 0.0):

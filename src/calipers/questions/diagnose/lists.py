@@ -261,11 +261,31 @@ def _renumbered(same: Ints, order: Ints) -> Ints:
     return first[kind]
 
 
-def matches_after(matches: Matches, lists: Lists, place: Ints, *, by_id: bool) -> Matches:
+def _rows_of_first_pieces(matches: Matches, lists: Lists, pieces: Ints) -> Ints:
+    """For each edge the row of the target's first piece; -1 where a result holds it whole."""
+    order = np.lexsort((matches.edge_rank, matches.edge_target))
+    # What stands further down for the same target holds it whole.
+    nearest = order[np.diff(matches.edge_target[order], prepend=-1) != 0]
+    first = pieces[matches.edge_target[nearest]]
+    cut = nearest[first > 0]
+    begin = np.full(matches.edge_target.size, -1, dtype=np.int64)
+    begin[cut] = lists.starts[matches.edge_query[cut]] + first[first > 0] - 1
+    return begin
+
+
+def matches_after(
+    matches: Matches,
+    lists: Lists,
+    place: Ints,
+    *,
+    by_id: bool,
+    pieces: Ints | None = None,
+) -> Matches:
     """The matches after every result went to its new rank; ``NOWHERE``: it is left out.
 
     By id this is what matching the changed lists would give. By quote and span the share of a
-    target that several results hold together is taken as it was.
+    target that several results hold together is taken as it was. ``pieces``: the rank of the first
+    piece of each such target, 0 for others; it is held where its first and last piece both are.
     """
     row = lists.starts[matches.edge_query] + matches.edge_rank - 1
     edge = np.arange(row.size)
@@ -280,6 +300,12 @@ def matches_after(matches: Matches, lists: Lists, place: Ints, *, by_id: bool) -
         edge = np.concatenate([edge, order[at]])
         row = np.concatenate([row, np.repeat(copies, many)])
     rank = place[row]
+    if pieces is not None and pieces.any():
+        begin = _rows_of_first_pieces(matches, lists, pieces)[edge]
+        cut = np.flatnonzero(begin >= 0)
+        there = place[begin[cut]]
+        is_there = (rank[cut] != NOWHERE) & (there != NOWHERE)
+        rank[cut] = np.where(is_there, np.maximum(rank[cut], there), NOWHERE)
     kept = rank != NOWHERE
     edge = edge[kept]
     rank = rank[kept]

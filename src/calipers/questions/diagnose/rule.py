@@ -24,9 +24,7 @@ from calipers.questions.diagnose.cures import (
     Seen,
     as_the_rest,
     best_order,
-    pieces,
-    right_document,
-    together,
+    deciding,
 )
 from calipers.questions.diagnose.first_line import (
     WORTH,
@@ -36,6 +34,13 @@ from calipers.questions.diagnose.first_line import (
 )
 from calipers.questions.diagnose.groups import Group, groups
 from calipers.questions.diagnose.lists import Lists
+from calipers.questions.diagnose.pieces import (
+    first_piece_ranks,
+    pieces,
+    right_document,
+    together,
+    uncut,
+)
 from calipers.questions.diagnose.result import (
     Diagnosis,
     Leak,
@@ -49,7 +54,6 @@ from calipers.questions.sweep.result import RecallAdvice
 from calipers.questions.sweep.rule import advise_recall, usual_cutoffs
 
 METRICS = ("recall", "precision", "ndcg", "mrr", "hit_rate", "judged")
-DECIDING = ("recall", "ndcg")
 DEFAULT_K = 10
 ROUNDS = 2
 MOST_CURES = 5
@@ -86,6 +90,7 @@ def diagnose_pair(
         *tester.tried(seen, right_document(seen, study.facts.sibling), tested=False),
         *tester.tried(seen, pieces(seen, study.facts.piece), tested=False),
         *tester.tried(seen, together(seen), tested=False),
+        *tester.tried(seen, uncut(seen), tested=False),
         *chain.from_iterable(_group_trial(tester, seen, group) for group in asked),
     ]
     wider = _other_k(seen, advice)
@@ -116,24 +121,26 @@ def _read(
 ) -> tuple[Study, Seen]:
     """Where every target was lost, and the results as arrays; the run is read once for both."""
     lists: list[Lists] = []
+    first_piece = np.zeros(pair.matches.target_grade.size, dtype=np.int64)
 
     def beside(block: Context) -> None:
         lists.append(Lists.of(block))
+        first_piece[block.target_rows] = first_piece_ranks(block, pair.matching)
 
     study = study_misses(
         pair, k, corpus=corpus, candidates=candidates, beside=beside, names=False
     )
     recorded = Lists.joined(lists, pair.matches.n_queries)
-    metrics = tuple(metric.with_rel(pair.rel) for metric in parse(DECIDING, [k]))
     return study, Seen(
         pair,
         pair.matches,
         recorded,
         recorded,
         k,
-        metrics,
+        deciding(pair, k),
         study.shown.near,
         study.shown.by_chance,
+        first_piece,
     )
 
 
@@ -188,7 +195,7 @@ def _other_k(seen: Seen, advice: RecallAdvice | None) -> list[TriedCure]:
     k = advice.best_guess
     if k < seen.k and (seen.k - k < WORTH * seen.k or not is_too_wide(seen)):
         return []
-    metrics = tuple(metric.with_rel(seen.pair.rel) for metric in parse(DECIDING, [k]))
+    metrics = deciding(seen.pair, k)
     values = compute(seen.matches, metrics, seen.pair.policy)
     cured = []
     for at, metric in enumerate(metrics):
@@ -236,8 +243,11 @@ def _that_matter(
     """The rows of the table: certain cures, then what gains enough, also after them."""
     rows = [outcome.cure for outcome in advised[:1]]
     for before, outcome in pairwise(advised):
-        now = zip(rows[0].values, outcome.cure.values, strict=True)
-        values = tuple(replace(new, before=old.before) for old, new in now)
+        recorded = {value.metric: value.before for value in rows[0].values}
+        values = tuple(
+            replace(new, before=recorded.get(new.metric, new.before))
+            for new in outcome.cure.values
+        )
         rows.append(
             replace(
                 outcome.cure,

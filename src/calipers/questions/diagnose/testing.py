@@ -11,15 +11,13 @@ from calipers.measures import Metric
 from calipers.model.arrays import Floats
 from calipers.model.scores import Scores
 from calipers.model.slicing import clusters_in
-from calipers.questions.diagnose.cures import Seen, Trial
+from calipers.questions.diagnose.cures import SEEN, Seen, Trial
 from calipers.questions.diagnose.result import CuredValue, TriedCure
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.paired_rows import PairedRow, paired_rows
 
 LEAST = 0.03
 """A cure that gains less is not advised."""
-SEEN = 0.001
-"""What gains enough at the full depth of the lists, and less at k, promises the number it has."""
 
 
 STRICT = 5
@@ -105,7 +103,8 @@ class Tester:
         listed = list(trials)
         columns: list[Floats] = []
         for trial in listed:
-            gains = trial.values - seen.values
+            before = seen.values if trial.deeper is None else trial.deeper.before
+            gains = trial.values - before
             if trial.at_full_depth is not None:
                 gains = np.column_stack([trial.at_full_depth] * gains.shape[1])
             beyond = gains if trial.beyond_chance is None else trial.beyond_chance
@@ -135,8 +134,11 @@ class Tester:
         """One cure with its rows of the test: the gains, then what is beyond chance."""
         values: list[CuredValue] = []
         significant: list[bool] = []
-        n = len(seen.metrics)
-        for at, metric in enumerate(seen.metrics):
+        deeper = trial.deeper
+        metrics = seen.metrics if deeper is None else deeper.metrics
+        before = seen.values if deeper is None else deeper.before
+        n = len(metrics)
+        for at, metric in enumerate(metrics):
             row = rows[at] if rows else None
             sure = bool(rows) and rows[at].standing == rows[n + at].standing == "better"
             if sure and trial.beyond_chance is not None:
@@ -144,7 +146,7 @@ class Tester:
             standing = None if row is None else row.standing
             if standing == "better" and not sure:
                 standing = "no clear difference"
-            value = cured_value(metric, seen.values[:, at], trial.values[:, at])
+            value = cured_value(metric, before[:, at], trial.values[:, at])
             adjusted = None if row is None else row.adjusted
             values.append(replace(value, p=adjusted, standing=standing))
             significant.append(sure)
@@ -155,6 +157,6 @@ class Tester:
             tuple(values),
             trial.option,
             trial.advice,
-            seen.k,
+            seen.k if deeper is None else deeper.k,
         )
         return Tested(trial, cure, tuple(significant))
