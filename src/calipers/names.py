@@ -237,6 +237,12 @@ _RIGHT = words_in(
     "ocekavane ocekavany ocekavano spravny spravne beklenen dogru ilgili hedef"
 )
 """The words expected and right in further languages that are written with spaces."""
+_ANSWERS = frozenset(
+    words_in(
+        "answer answers response responses antwort reponse respuesta risposta resposta"
+    )
+)
+"""Words for what is said to a user, and not found."""
 _WANTED_SIGNS = re.compile(
     "期待|期望|正解|正确|標準|标准|目标|相关文|関連文|정답|기대|올바른|관련 문서|"
     "ожида|правильн|верн|релевантные"
@@ -404,7 +410,8 @@ NO_GRADES = frozenset(
         "id ids index idx row rows nr no num number nummer numero numer lfd line zeile "
         "page pages seite pagina strona year jahr month day date datum fecha time "
         "timestamp created updated version latency ms sec seconds tokens length chars "
-        "words count size cost price k start end offset hop hops difficulty "
+        "words count size cost price duration dauer duree elapsed runtime k start end offset "
+        "hop hops difficulty "
         "schwierigkeit priority prio prioritat unnamed"
     )
 )
@@ -463,6 +470,8 @@ NEIGHBOUR = frozenset({"base", "distance"})
 """The columns of what BigQuery's VECTOR_SEARCH returns, beside those of the query."""
 REVIEWED = (frozenset({"fields", "responses"}), frozenset({"data", "annotations"}))
 """The fields of a record of Argilla, and of a task of Label Studio."""
+YES_OR_NO = frozenset({"relevant", "expected", "gold", "correct"})
+"""Names of columns with the ids of targets, or with a yes or no about the id beside it."""
 BEIR_JUDGEMENTS = frozenset({"query-id", "corpus-id", "score"})
 """The header in which a score is a grade."""
 RANX = frozenset({"q_id", "doc_id", "score"})
@@ -528,6 +537,8 @@ def says_expected(name: str) -> bool:
     (True, True, False)
     """
     words = {*re.split(r"[_\W]+", plain_name(name))}
+    if words & _ANSWERS and not words & {"id", "ids", "doc", "docs", "source", "sources"}:
+        return False
     return bool(
         words & WANTED_WORDS or words & {*_RIGHT} or _WANTED_SIGNS.search(name.lower())
     )

@@ -22,10 +22,11 @@ from calipers.io.files.write import PACKED, ending, is_stream
 from calipers.io.format import Format, Writer
 from calipers.io.formats.ours import Ours, is_ours_alone
 from calipers.io.tables.columns import IGNORE, Columns, say
+from calipers.io.tables.profile import profiles_of
 from calipers.io.tables.scan import InputTable
-from calipers.io.tables.usual_names import renaming
+from calipers.io.tables.usual_names import numbered_groups
 from calipers.model.matched import Dataset, Role
-from calipers.names import JUDGING, NEIGHBOUR, REVIEWED, plain_name
+from calipers.names import NEIGHBOUR, REVIEWED
 from calipers.words import did_you_mean
 
 
@@ -349,7 +350,9 @@ def two_formats(claimed: Sequence[Format], name: str, advice: str) -> InvalidInp
 
 def _no_query(table: InputTable, role: Role) -> InvalidInput:
     """The error for a table without a query column, or without a header."""
-    value = next(filter(_is_no_name, table.names()), None)
+    numbers = numbered_groups(table.names()).get("", [])  # the results 1, 2, 3 …
+    named = [name for name in table.names() if name not in numbers]
+    value = next((name for name in named if _is_no_name(name, table)), None)
     twice = next(filter(None, map(_TWICE.fullmatch, table.names())), None)
     if twice is not None:
         raise InvalidInput(
@@ -370,16 +373,12 @@ _TWICE = re.compile(r"(.*\w.*)_duplicated_\d+")
 """What the second of two columns with the same name is called."""
 
 
-def _is_no_name(column: str) -> bool:
+def _is_no_name(column: str, table: InputTable) -> bool:
     """Whether a column name is a number, a question or a sentence, and so a value."""
-    is_number = column.replace(".", "", 1).isdigit()
-    asks = column.rstrip().endswith("?") and not _asks_for_a_grade(column)
-    return is_number or asks or len(column.split()) > MOST_WORDS
-
-
-def _asks_for_a_grade(column: str) -> bool:
-    """Whether a name with a question mark is that of a column of grades: ``OK?`` is one."""
-    return bool({*plain_name(column).split("_")} & JUDGING) or bool(renaming([column]))
+    if column.replace(".", "", 1).isdigit() or len(column.split()) > MOST_WORDS:
+        return True
+    # A question above judgements asks for them: "Relevant?"
+    return column.rstrip().endswith("?") and not profiles_of(table)[column].holds_grades
 
 
 MOST_WORDS = 5

@@ -123,3 +123,20 @@ def test_a_check_of_each_result_is_not_offered_beside_the_targets(tmp_path):
     assert not any("grade=" in line for line in lines)
     found = evaluate(path, columns=said(lines[0]), metrics="recall@1")
     assert found["recall@1"].mean == 0.5
+
+
+def test_quoted_blanks_are_merged_cells_for_results_too(tmp_path):
+    rows = [("q", "a", "b"), ("", "a", "a"), ("p", "c", "c"), ("", "c", "d")]
+    quoted = [tuple(f'"{cell}"' for cell in row) for row in rows]
+    path = table(tmp_path, '"Busca","Fonte esperada","Recuperado"', quoted)
+    columns = ["query=Busca", "item=Fonte esperada", "retrieved=Recuperado"]
+    assert evaluate(path, columns=columns, metrics="mrr")["mrr"].mean == 0.75
+
+
+def test_what_is_called_expected_is_the_target_beside_ids_of_a_usual_name(tmp_path):
+    path = table(tmp_path, "utterance,truth,doc_id", [row[:3] for row in ROWS])
+    with command_line(), pytest.raises(InvalidInput) as caught:
+        evaluate(path, metrics="mrr")
+    line = lines_of(str(caught.value))[0]
+    assert line == "--column query=utterance --column item=truth --column retrieved=doc_id"
+    assert value(line, data=path) == 0.75

@@ -79,3 +79,37 @@ def test_merged_questions_of_judged_rows_belong_to_the_row_above(quoted, tmp_pat
 def test_a_question_missing_in_a_log_is_no_merged_cell(tmp_path):
     rows = "question,chunk_id,rank\nq,b,1\nq,a,2\n,c,1\np,d,2\n"
     assert "holds nothing" in refusal(run=put(tmp_path, rows), ground_truth=TRUTH)
+
+
+NOTATIONS = {"plain": "0.5", "exponents": "5.0e-01", "percent": "50%", "commas": "0,5"}
+
+
+@pytest.mark.parametrize("notation", NOTATIONS)
+def test_scores_in_any_notation_order_the_rows(notation, tmp_path):
+    low = NOTATIONS[notation]
+    high = low.replace("5", "9", 1)
+    path = put(tmp_path, f"Kysymys;Kohta;Luku\nq;a;{low}\np;d;{low}\nq;b;{high}\np;c;{high}\n")
+    [first, *_] = lines_of(refusal(run=path, ground_truth=TRUTH))
+    assert first == "--column query=Kysymys --column item=Kohta --column score=Luku"
+    assert value(first, run=path, ground_truth=TRUTH) == 0.75
+
+
+def test_what_is_the_same_for_all_results_of_a_question_orders_nothing(tmp_path):
+    rows = "Kysymys,kesto,Kohta,Luku\nq,0.3,b,0.9\nq,0.3,a,0.5\np,0.1,c,0.8\np,0.1,d,0.7\n"
+    lines = lines_of(refusal(run=put(tmp_path, rows), ground_truth=TRUTH))
+    assert not any("kesto" in line for line in lines)
+
+
+@pytest.mark.parametrize("name", ["Zutreffend?", "Osuva?"])
+def test_a_question_above_judgements_is_the_name_of_their_column(name, tmp_path):
+    path = put(tmp_path, f"question,chunk_id,{name}\nq,a,1\nq,b,0\np,c,1\n")
+    [first, *_] = lines_of(refusal(ground_truth=path, run=TRUTH))
+    assert first == f"--column 'grade={name}'"
+
+
+def test_relevant_is_a_grade_beside_results_of_an_unknown_name(tmp_path):
+    rows = "Kysymys,Kohta,Sija,Relevant\nq,b,1,no\nq,a,2,yes\np,c,1,yes\np,d,2,no\n"
+    path = put(tmp_path, rows)
+    [first, *_] = lines_of(refusal(data=path))
+    assert value(first, data=path) == 0.75
+    assert "rank=Sija" in first

@@ -37,3 +37,9 @@ def test_scores_beside_numbered_results_confirm_their_order(order, tmp_path):
 def test_scores_in_another_order_are_refused(tmp_path):
     rows = "question,result_1,score_1,result_2,score_2\nq,b,0.2,a,0.9\np,c,0.9,d,0.2\n"
     assert "which may be the grades" in refusal(run=put(tmp_path, rows), ground_truth=TRUTH)
+
+
+def test_columns_called_1_2_and_3_are_a_header(tmp_path):
+    path = put(tmp_path, "utterance,1,2\nq,b,a\np,c,d\n")
+    [line, *_] = lines_of(refusal(run=path, ground_truth=TRUTH))
+    assert value(line, run=path, ground_truth=TRUTH) == 0.75

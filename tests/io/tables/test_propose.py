@@ -446,3 +446,22 @@ def test_the_number_before_a_title_is_no_part_of_the_id(tmp_path):
     path = put(tmp_path, "question,relevant_passages\nq,1. Backups & restore\np,1. How to pay\n")
     run = {"q": ["VPN", "Backups & restore"], "p": ["How to pay"]}
     assert evaluate(run, ground_truth=path, metrics="mrr")["mrr"].mean == 0.75
+
+
+def test_a_line_that_names_the_separator_is_no_title(tmp_path):
+    path = put(tmp_path, "sep=;\nutterance;Kohta\nq;a\np;c\nr;d\n")
+    [first, *_] = lines_of(refusal(ground_truth=path, run={"q": ["x", "a"], "p": ["c"], "r": []}))
+    assert first == "--column query=utterance --column item=Kohta"
+
+
+def test_the_header_below_a_title_is_found_by_the_width_of_its_rows(tmp_path):
+    path = put(tmp_path, "Results in May\nutterance,Kohta,Osuma\nq,a,b\np,c,c\nr,d,d\n")
+    assert "Take out what stands above the table" in refusal(data=path)
+
+
+def test_numbers_that_judge_are_no_ids_and_a_name_may_say_what_they_mean(tmp_path):
+    rows = "Kysymys,1=gut,Kohta\nq,1,a\nq,1,b\nq,1,x\np,0,c\np,0,d\np,0,x\n"
+    path = put(tmp_path, rows)
+    lines = lines_of(refusal(ground_truth=path, run={"q": ["a"], "p": ["c"]}))
+    assert lines[0] == "--column query=Kysymys --column item=Kohta --column grade=1=gut"
+    assert not any("item=1=gut" in line for line in lines)

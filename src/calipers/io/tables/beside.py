@@ -251,7 +251,7 @@ def _targets(
     """One row for each query, with its targets."""
     called = expected.name if says_wanted(expected.name) else "expected"
     columns = [
-        *(pl.col(name).forward_fill() for name in kept),
+        *(cell_texts(name).forward_fill() for name in kept),
         pl.col(expected.name).alias(called),
     ]
     frame = table.rows(*columns)[rows]
@@ -305,7 +305,7 @@ def _results(
     def step(rows: pl.LazyFrame) -> pl.LazyFrame:
         if table.pieces is None:
             # Merged cells: a row without a question belongs to the one above.
-            rows = rows.with_columns(pl.col(query).forward_fill())
+            rows = rows.with_columns(cell_texts(query).forward_fill())
         return rows.select(columns)
 
     return table.then(

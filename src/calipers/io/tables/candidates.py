@@ -17,7 +17,9 @@ from calipers.names import (
     LAST_STAGE,
     NO_GRADES,
     STAGES,
+    YES_OR_NO,
     is_distance,
+    plain_name,
     possible_meaning,
     says_expected,
 )
@@ -86,7 +88,9 @@ def missing_part(
 
 def mappings(profiles: Profiles, lacking: set[str], role: Role) -> Iterator[Pairs]:
     """Mappings of columns of unknown name to the fields that are lacking, the likelier first."""
-    names = renaming(_columns(profiles))
+    names = _with_judging(profiles, renaming(_columns(profiles)))
+    if "query" in lacking and "item" not in names.values():
+        lacking = {*lacking, "item"}
     known = _with_single_results(profiles, names)
     free = _free(profiles, lacking)
     if role == "ground_truth" and "grade" not in known:
@@ -115,6 +119,7 @@ def mappings(profiles: Profiles, lacking: set[str], role: Role) -> Iterator[Pair
         within = Profiles(profiles.frame, start[0][1]) if start else profiles
         rest = [within[one.name] for one in single if one.name not in used]
         groups = [",".join(group) for group in numbered]
+        yield from _beside_known(start, rest, names, known, role)
         if whole and not known & {*IDENTITIES} - _WEAK:
             yield from _with_targets(start, rest, groups, role, known)
             if known & _WEAK:
@@ -123,6 +128,39 @@ def mappings(profiles: Profiles, lacking: set[str], role: Role) -> Iterator[Pair
             yield from _with_lists(start, rest, groups, role, known)
         else:
             yield from _with_part(lacking, rest, groups, known, profiles)
+
+
+def _beside_known(
+    start: Pairs,
+    rest: list[Profile],
+    names: Mapping[str, str],
+    known: set[str],
+    role: Role,
+) -> Iterator[Pairs]:
+    """A start with the column that is called expected, beside ids of a usual name: results."""
+    item = next((theirs for theirs, ours in names.items() if ours == "item"), None)
+    if role != "both" or item is None or "retrieved" in known or says_expected(item):
+        return
+    for targets in [one for one in rest if says_expected(one.name)][:1]:
+        both: Pairs = (*start, ("item", targets.name), ("retrieved", item))
+        yield from _in_order(both, [one for one in rest if one is not targets], known)
+
+
+def _with_judging(profiles: Profiles, names: Mapping[str, str]) -> dict[str, str]:
+    """The known columns, where ``relevant`` is a grade if it says yes or no."""
+    return {
+        theirs: "grade"
+        if ours == "item"
+        and plain_name(theirs) in YES_OR_NO
+        and _says_no(profiles[theirs])
+        else ours
+        for theirs, ours in names.items()
+    }
+
+
+def _says_no(column: Profile) -> bool:
+    """Whether cells are words of judgement, or steps of a scale from 0 on."""
+    return column.kind == "judgements" or (column.is_scale and "0" in column.cells)
 
 
 def _with_single_results(profiles: Profiles, names: Mapping[str, str]) -> set[str]:
@@ -212,8 +250,12 @@ def _with_targets(
                 left = [other for other in others if other is not judged]
                 yield from _in_order((*mapping, ("grade", judged.name)), left, known)
             continue
-        graded = [(*mapping, ("grade", one.name)) for one in _judging(others)]
-        yield from (*graded, mapping)
+        judging = _judging(others)
+        graded = [(*mapping, ("grade", one.name)) for one in judging if _is_graded(one)]
+        other = [
+            (*mapping, ("grade", one.name)) for one in judging if not _is_graded(one)
+        ]
+        yield from (*graded, mapping, *other)
 
 
 def _beside_each_other(rest: list[Profile]) -> Iterator[tuple[Profile, Profile]]:
@@ -226,6 +268,9 @@ def _beside_each_other(rest: list[Profile]) -> Iterator[tuple[Profile, Profile]]
                 or results.kind == "lists"
                 or not targets.ids & results.ids
             ):
+                continue
+            is_answer = targets.kind == "texts" and targets.words & HARMLESS
+            if is_answer and not says_expected(targets.name):
                 continue
             if _stands_beside(targets, results):
                 yield targets, results
@@ -243,6 +288,11 @@ def _side_by_side(rest: list[Profile]) -> Iterator[tuple[Profile, Profile]]:
             shorter = len(targets.cells) < len(results.cells)
             if named or (shorter and not says_expected(results.name)):
                 yield targets, results
+
+
+def _is_graded(column: Profile) -> bool:
+    """Whether a column more likely judges than measures: no fractions such as 0.217."""
+    return column.judges_by_name or column.kind != "numbers" or column.is_scale
 
 
 def _may_be_result(column: Profile) -> bool:
@@ -351,7 +401,9 @@ def _in_order(mapping: Pairs, rest: list[Profile], known: set[str]) -> Iterator[
     if known & {"score", "rank", "retrieved"}:
         yield mapping
         return
-    ordering = sorted((one for one in rest if one.may_order), key=_is_early)
+    # What is the same in all rows of a question orders nothing.
+    may = [one for one in rest if one.may_order and _may_be_result(one)]
+    ordering = sorted(may, key=_is_early)
     every = [orders(one) for one in ordering]
     # What each column most likely is comes before what one of them may be, too.
     likely = [(*mapping, pair) for (pair,), *_ in every]
@@ -402,10 +454,12 @@ def _items(rest: list[Profile]) -> list[Profile]:
 
     def unlikely(profile: Profile) -> tuple[bool | int, ...]:
         meant = possible_meaning(profile.name)
-        expected = says_expected(profile.name)
+        expected = says_expected(profile.name) and not _says_no(profile)
         returned = meant == "retrieved" or bool(profile.words & (STAGES | LAST_STAGE))
         counts = profile.kind == "numbers" and (
-            not profile.is_whole or (profile.may_rank and profile.has_several_rows)
+            not profile.is_whole
+            or _says_no(profile)
+            or (profile.may_rank and profile.has_several_rows)
         )
         return (
             not expected,
@@ -441,6 +495,7 @@ def _returned_lists(rest: list[Profile]) -> list[Profile]:
         return not profile.comes_last, not hinted, -profile.count
 
     may = [one for one in rest if one.kind in ("lists", "words", "places", "numbers")]
+    may = [one for one in may if not says_expected(one.name)]
     return sorted(may, key=unlikely)[:4]
 
 

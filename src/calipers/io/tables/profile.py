@@ -47,6 +47,8 @@ Kind = Literal[
     "texts",
     "words",
 ]
+_MEANS = re.compile(r"\d\s*=\s*[^\W\d]")
+"""What a number means, in the name of a column: ``1=good``."""
 QUESTION_MARKS = ("?", "？", "؟")
 FEW = 11
 """Different values up to which words, or small numbers, may be judgements."""
@@ -61,7 +63,7 @@ BEYOND_GRADES = 1000
 _ID = re.compile(r"[^\s;|,\[\](){}'\"、，]+")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d\d?[./]\d\d?[./]\d{2,4}")
 _PLACE = re.compile(r"://|^/|\w/\w.*\.\w{2,4}$|\\|\.\w{2,4}$|@\w")
-_NUMBER = re.compile(r"[+-]?\d*[.,]?\d+%?")
+_NUMBER = re.compile(r"[+-]?\d*[.,]?\d+(?:[eE][+-]\d+)?%?")
 NO_NUMBER = frozenset({"-", "–", "—", "n/a", "N/A"})
 """What stands in a column of numbers where there is none."""
 _DIVIDED = re.compile(r"[;|\s]+|,\s+")
@@ -268,7 +270,7 @@ class Profile:
     @cached_property
     def judges_by_name(self) -> bool:
         """Whether the name has a word of judgement: ``is_correct_id``, ``page_relevant``."""
-        return bool(self.words & JUDGING)
+        return bool(self.words & JUDGING or _MEANS.search(self.name))
 
     @cached_property
     def may_grade(self) -> bool:

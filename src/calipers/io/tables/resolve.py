@@ -44,6 +44,7 @@ from calipers.names import (
     ROW,
     ROW_ID,
     SYSTEMS,
+    YES_OR_NO,
     is_distance,
     plain_name,
     says_expected,
@@ -54,7 +55,6 @@ LISTED = 5
 _ROW_NUMBERS = frozenset({"index", "unnamed_0"})
 _MORE_THAN_DOCUMENTS = frozenset({"item", "quote", "text", "retrieved", "start", "page"})
 """Fields beside which a document is only where a result or a target stands."""
-_YES_OR_NO = frozenset({"relevant", "expected", "gold", "correct"})
 
 
 def resolve_fields(table: InputTable, role: Role) -> tuple[InputTable, dict[str, str]]:
@@ -166,7 +166,7 @@ def _ids_or_texts(table: InputTable, names: dict[str, str], role: Role) -> dict[
     ]
     is_list = isinstance(column.dtype, pl.List)
     if (
-        plain_name(item) in _YES_OR_NO
+        plain_name(item) in YES_OR_NO
         and not is_list
         and Profile(item, column).holds_grades
     ):

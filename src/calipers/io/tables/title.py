@@ -5,7 +5,7 @@ import re
 
 import polars as pl
 
-from calipers.io.tables.scan import SEPARATORS, InputTable
+from calipers.io.tables.scan import SAID, SEPARATORS, InputTable
 from calipers.io.tables.usual_names import is_long
 
 _LOOKED_AT = 12
@@ -47,6 +47,8 @@ def header_below(table: InputTable | None, head: bytes, name: str) -> str | None
 def _in_text(head: bytes) -> tuple[int, list[str]] | None:
     """The number of the line that holds the header below the first, and its names."""
     lines = head.decode(errors="replace").splitlines()[:_LOOKED_AT]
+    if SAID.match(head.split(b"\n")[0]):
+        return None  # what stands above the table names its separator
     for sign in SEPARATORS:
         # Line by line: a title may hold a quotation mark.
         rows = [next(csv.reader([line], delimiter=sign), []) for line in lines]
@@ -70,7 +72,8 @@ def _header(rows: list[list[str]]) -> tuple[int, list[str]] | None:
 
 def _begins_a_table(rows: list[list[str]], number: int) -> bool:
     """Whether a row below a title of one cell is as wide as the rows that follow it."""
-    if sum(map(bool, rows[0])) != 1:
+    first = [cell for cell in rows[0] if cell]
+    if len(first) != 1 or any(sign in first[0] for sign in SEPARATORS):
         return False
     widths = [sum(map(bool, row)) for row in rows[number : number + _AS_WIDE]]
     has_numbers = any(cell.replace(".", "").isdigit() for cell in rows[number])
