@@ -424,3 +424,18 @@ def test_nights_of_other_queries_are_not_compared_and_the_verdict_is(tmp_path: P
     assert found.checks[0].change.n == 20
     text = " ".join(str(found).split())
     assert "the ground truth changed; means before and after are not comparable, and the " in text
+
+
+def test_few_that_lost_much_are_said_to_have_lost_more_than_many_gained(tmp_path: Path) -> None:
+    """Eight queries fail on one night in eight each; then they all succeed, and two others fail."""
+    store = str(tmp_path / "history.db")
+    first = datetime.now(UTC) - timedelta(days=16)
+    truth = {f"q{at:02}": [f"t{at}"] for at in range(20)}
+    for night in range(17):
+        lost = {18, 19} if night == 16 else {night % 8}
+        run = {q: ["x" if at in lost else t[0]] for at, (q, t) in enumerate(truth.items())}
+        scores = calipers.evaluate(ground_truth=truth, run=run, metrics="recall@10")
+        now = first + timedelta(days=night)
+        calipers.save(scores, "search", store=store, ground_truth=truth, run=run, now=now)
+    text = " ".join(calipers.history_trend("search", store=store).explain().split())
+    assert "7 of 20 queries better, 2 worse by more (p = " in text, text
