@@ -140,7 +140,11 @@ def test_the_index_has_a_heading_and_every_table_its_headers(made):
     index = (made / "index.html").read_text(encoding="utf-8")
     assert re.findall(r"<h1>(.*?)</h1>", index) == ["Retrieval over time"]
     table = index[index.index('aria-label="Evaluations of nightly"') :]
-    assert table.count('<th scope="row">') == 4
+    assert table.count('<th scope="row"') == 4
+    # On a phone the rows are stacked, and each value stands beside its name.
+    heads = re.findall(r'<th scope="col"[^>]*>(.*?)</th>', table)
+    assert re.findall(r'<td[^>]*data-head="(.*?)"', table) == heads[1:] * 4
+    assert index.count('<table class="stack">') == 1
     assert not re.search(r"<th[^>]*></th>", index)
 
 
