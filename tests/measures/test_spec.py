@@ -205,6 +205,8 @@ REFUSED = {
     "score(recall@5=0)": "metrics with weights above 0",
     "score(recall@5=-1)": "metrics with weights above 0",
     "score(recall@5=inf)": "metrics with weights above 0",
+    "score(recall@5=1e308,mrr=1e308)": "Weights go from 0.000001 to 1,000,000",
+    "score(recall@5=1e-320,mrr=1)": "Weights go from 0.000001 to 1,000,000",
     "score(mrr=1,RR=2)": "gives mrr twice",
     "score(iprec_at_recall=1)": "which stands for 11",
     "score(tokens@5=1)": "more of it must be better",
