@@ -139,12 +139,15 @@ def read_config(path: str | Path) -> Config:
     import tomllib
 
     try:
-        table = tomllib.loads(file.read_text(encoding="utf-8-sig"))
+        text = file.read_text(encoding="utf-8-sig")
+        if "\0" in text:  # UTF-16 without its mark reads as UTF-8 of every other byte
+            raise UnicodeError
+        table = tomllib.loads(text)
     except FileNotFoundError:
         raise UnreadableFile(f"There is no file {path}; check the path.") from None
     except OSError as error:
         raise UnreadableFile(f"{path} cannot be read: {error.strerror}.") from error
-    except UnicodeDecodeError:
+    except UnicodeError:
         raise UnreadableFile(
             f"{path} is not in UTF-8, as TOML must be; save it as UTF-8 (PowerShell: "
             "Set-Content -Encoding utf8)."
