@@ -40,7 +40,7 @@ _STARTS_WITH_DIGITS = re.compile(r"\s*11pt", re.IGNORECASE)
 """A metric whose name begins as a cut-off does."""
 _TRAILING_CUTOFF = re.compile(r"(.+?)[_.]([0-9]+(?:,[0-9]+)*)")
 
-WEIGHTS = Between(1e-6, 1e6, included=True)
+WEIGHTS = Between(1e-9, 1e9, included=True)
 """The weights of a score, whose sum is then neither infinite nor 0."""
 
 
@@ -353,7 +353,7 @@ def _parts(words: str, text: str, like: str | None) -> Given:
             raise InvalidInput(
                 f"The metric {text!r:.120} has {word!r:.80} in its parentheses; a score "
                 "is made of metrics with weights above 0, as metric=weight: "
-                "score(recall@10=0.7,mrr=0.3). Weights go from 0.000001 to 1,000,000."
+                "score(recall@10=0.7,mrr=0.3). Weights go from 1e-9 to 1e9."
             )
         part = "rel" if name == "rel" else _part(name, text, like)
         if part in parts:
