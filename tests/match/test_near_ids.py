@@ -128,6 +128,9 @@ CASES = {
     "scheme,slash": ("a.org/b", "https://a.org/b"),
     "query,slash": ("a.org/b", "a.org/b?page=2"),
     "prefix=docs/,extension": ("gil", "docs/gil.md"),
+    "prefix=https://a.org": ("/docs/x", "https://a.org/docs/x"),
+    "prefix=idx:,case": ("C7", "idx:c7"),
+    "prefix=kb/,zeros": ("doc_7", "kb/doc_007"),
 }
 
 

@@ -58,6 +58,8 @@ PARTS = tuple(
     )
 )
 """Rules that take a part off an id."""
+_BESIDE_PREFIXES = ((), ("extension",), ("query",), ("case",), ("zeros",), ("slash",))
+"""Rules that may be needed beside a prefix."""
 _AFFIXES = 3
 """At most so many prefixes, or suffixes, are taken off together."""
 
@@ -291,7 +293,7 @@ class NearPairs:
 
     def _prefixes(self) -> Iterator[IdMap]:
         """The prefixes that ids of one side have before those of the other, as maps to try."""
-        for rules in ((), ("extension",), ("query",)):
+        for rules in _BESIDE_PREFIXES:
             how = IdMap((), rules)
             counts = _prefix_counts(spelled(self.wanted, how), spelled(self.called, how))
             if counts:
@@ -369,17 +371,20 @@ def _prefix_counts(names: pl.Series, others: pl.Series) -> Counter[str]:
 def prefix_between(one: str, other: str) -> str | None:
     """The prefix that one of two names has before the other; None where there is none.
 
-    It ends at punctuation or, where it is all letters, before a digit: part of a word is none.
+    It ends at punctuation, before a slash or, where it is all letters, before a digit: part of a
+    word is none.
 
     >>> prefix_between("c1", "idx2:c1"), prefix_between("q7", "7"), prefix_between("12", "q112")
     ('idx2:', 'q', None)
+    >>> prefix_between("/docs/a", "https://a.org/docs/a")
+    'https://a.org'
     """
     shorter, longer = sorted((one, other), key=len)
     prefix = longer[: len(longer) - len(shorter)]
     if not shorter or not prefix or not longer.endswith(shorter):
         return None
     ends = not prefix[-1].isalnum() or (prefix.isalpha() and shorter[0].isdigit())
-    return prefix if ends else None
+    return prefix if ends or shorter.startswith("/") else None
 
 
 def _lose_the_same(names: pl.Series, others: pl.Series, rule: str) -> Bools:

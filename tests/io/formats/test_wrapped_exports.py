@@ -128,6 +128,12 @@ def test_columns_of_lists_take_the_names_that_the_user_says(tmp_path, swap) -> N
     assert evaluate(path, columns=said, metrics="mrr")["mrr"].mean == (1 if swap else 0.75)
 
 
+@pytest.mark.parametrize("asked", ["query", "question"])
+def test_keywords_beside_a_record_are_no_tags(asked) -> None:
+    row = {asked: WHO, "retrieved": ["b", "a"], "ground_truth": ["a"], "tags": ["easy", "v2"]}
+    assert evaluate([row], metrics="mrr")["mrr"].mean == 0.5
+
+
 def test_columns_that_are_said_are_not_exchanged_twice() -> None:
     whole: dict[str, Any] = {
         "query": [WHO, "When?"],

@@ -128,3 +128,27 @@ def test_hostile_text_is_no_command_of_the_terminal(truth: Path, tmp_path: Path)
     )
     said = calipers_command("explain", "q1", "--retriever", f"{program}:search", "-g", str(truth))
     assert (said.code, "\x1b" in said.out) == (0, False)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "called", "rule"),
+    [
+        ("Doc-1", "DOC-1", "case"),
+        ("c1", "IDX:c1", "prefix=IDX:"),
+        ("/docs/a", "https://a.org/docs/a", "prefix=https://a.org"),
+    ],
+)
+def test_the_rule_that_finds_a_target_in_another_spelling_is_named(
+    wanted: str, called: str, rule: str
+) -> None:
+    given: dict[str, Any] = {
+        "ground_truth": {"Who?": [wanted], "When?": ["z"]},
+        "run": {"Who?": [called, "z"], "When?": ["z"]},
+    }
+    said = calipers.explain("Who?", **given)
+    assert not said.found
+    assert f"--map-ids {rule}," in " ".join(said.notes)
+    assert calipers.explain("Who?", **given, map_ids=rule).found == 1
+    texts = {"Who?": [{"id": called, "text": "Ann."}], "When?": [{"id": "z", "text": "Today."}]}
+    beside = calipers.explain("Who?", ground_truth=given["ground_truth"], run=texts)
+    assert [target.reason for target in beside.targets] == ["another_id"]

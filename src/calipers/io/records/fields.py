@@ -234,6 +234,8 @@ def resolve_record(record: Mapping[str, object], at: At) -> dict[str, object]:
     """
     _refuse_misspelt("excluded", map(str, record), at)
     made = with_tags(dict(record))
+    if isinstance(made.get("tags"), list | str):
+        made.pop("tags")  # keywords without names cannot slice
     named = any(made.get(name) is not None for name in ("query", "question", "text"))
     if not named or isinstance(made.get("query"), Mapping | list):
         from calipers.io.records.layout import with_question  # few records need it

@@ -1,6 +1,6 @@
 """One query, asked live or looked up in a run: the rank of every target, or why it is missing."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,7 +11,7 @@ from calipers.errors import InvalidInput
 from calipers.frozen import dataclass
 from calipers.io.load import load
 from calipers.io.tables.columns import Columns
-from calipers.match.notes import likely_reason
+from calipers.match.notes import likely_reason, likely_rule
 from calipers.match.pair import match_pair
 from calipers.measures.views import NEVER
 from calipers.model.document import Cell, Cells, Column, Document, Heads, Table
@@ -154,8 +154,14 @@ def explain_question(asked: str, settings: "ExplainSettings") -> Explanation:
         )
         return replace(whole, notes=(note,))
     policy = Policy(nothing_in_common="zero")
-    matching = Matching(match=settings.match, policy=policy, map_ids=settings.map_ids)
-    return _judged(whole, match_pair(known, found, matching), truth, settings.corpus)
+    match = settings.match
+    if match is None and run is not None and _meets_by_id(truth, run):
+        match = "id"  # as for all questions, whatever this one returned
+    matching = Matching(match=match, policy=policy, map_ids=settings.map_ids)
+    pair = match_pair(known, found, matching)
+    judged = _judged(whole, pair, truth, settings.corpus)
+    notes = judged.notes or _note_on_spelling(judged.targets, settings.map_ids)
+    return replace(judged, notes=notes)
 
 
 def _judged(
@@ -176,6 +182,15 @@ def _judged(
         found=why.found,
         notes=_note_unknown_ids(truth, pair.as_read[1]),
     )
+
+
+def _meets_by_id(truth: GroundTruth, run: Run) -> bool:
+    """Whether targets are ids, and a result of any question has one of them."""
+    if truth.kinds != {"item"}:
+        return False
+    ids = truth.targets["item"].unique().implode()
+    frames = (frame for frame in run.scan() if "item" in frame.columns)
+    return any(frame["item"].is_in(ids).any() for frame in frames)
 
 
 def _known(truth: GroundTruth, asked: str) -> GroundTruth | None:
@@ -263,6 +278,23 @@ def _note_unknown_ids(truth: GroundTruth, run: Run) -> tuple[str, ...]:
         f"No id that came back, such as {returned[0]!r:.60}, stands anywhere in the ground truth, "
         f"which has ids such as {items[0]!r:.60}. "
         f"{likely_reason(returned.to_list(), items.unique().to_list())}",
+    )
+
+
+def _note_on_spelling(targets: Sequence[TargetFate], said: str | None) -> tuple[str, ...]:
+    """What ``--map-ids`` takes for targets that are there under another id; ``said`` says some."""
+    near = {target.near: target.name for target in targets if target.near is not None}
+    rule = likely_rule([*near], [*near.values()], said) if near else None
+    if rule is None:
+        return ()
+    other, name = next(iter(near.items()))
+    return (
+        sentence(
+            "{other.text} is {name.text} in another spelling. {rule.text}",
+            other=named(f"{other!r:.60}"),
+            name=named(f"{name!r:.60}"),
+            rule=named(rule),
+        ),
     )
 
 
