@@ -307,3 +307,15 @@ def test_a_target_that_pages_share_is_dropped_without_a_search_of_all_text(tmp_p
     dropped = {left.reason: left.count for left in found.dropped}
     assert dropped["the target stands in several places"] == len(TOPICS.split())
     assert not any("anything of it" in quote for quote in searched)
+
+
+def test_several_sentences_with_links_to_one_place_ask_once(tmp_path):
+    target = "The client waits for a while and then tries the same call again, five times at most."
+    (tmp_path / "b.md").write_text(f"# Calls\n\nText.\n\n## Again and again\n\n{target}\n")
+    for name in ("blue", "red"):
+        link = "[this](b.md#again-and-again)"
+        sentence = f"To try a failed call of the {name} client several times, see {link}."
+        (tmp_path / f"{name}.md").write_text(f"# The {name} client\n\n{sentence}\n")
+    made = calipers.first_questions(tmp_path, sources=["links"])
+    assert len(made.records) == 1
+    assert {one.reason: one.count for one in made.dropped}["asked in several places"] == 1

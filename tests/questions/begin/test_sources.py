@@ -94,6 +94,11 @@ def test_filler_text_answers_nothing():
     assert one.unfit == "filler text"
 
 
+def test_other_filler_text_answers_nothing():
+    text = "Vestibulum lobortis laoreet nunc vel vulputate. In et augue non lectus."
+    assert not asked(from_headings(documents(a_md=f"# Retry a request twice\n\n{text}\n")))
+
+
 def test_a_paragraph_of_a_page_that_only_leads_elsewhere_is_no_answer():
     words = 'For the rules of a retry see the <a href="b">guide of retries</a>'
     page = f"<h1>Retry a failed request</h1><p>{words}.</p>"
@@ -311,6 +316,10 @@ def test_a_hostile_file_takes_no_longer_than_any_other(text):
         ("a_md", "To try the call of a client again after a while, write:\n\n```\ncode\n```"),
         ("a_md", "To try the call of a client again after a while, write\n\n- one\n- two"),
         ("a_md", "The following table shows what the client does after a failed call."),
+        ("a_md", f"{PROSE}\n\n```\n" + "retry(call, after=2)\n" * 40 + "```"),
+        ("a_md", "Suppose that the first call of a client to its server fails once or twice."),
+        ("a_md", "请假设客户端的第一个请求因为网络中断而失败，并且服务器没有返回任何结果。"),
+        ("a_md", "**Hier erfährst du, was ein Client nach einer fehlgeschlagenen Anfrage tut.**"),
         ("a_md", "All that is known of a client that has sent its call two times"),
         ("a_md", "There are several ways to retry a failed request of a client at all."),
         ("a_md", "Have you ever asked yourself what a client does after a failed call?"),

@@ -345,6 +345,8 @@ def first_words(
     ):
         return ()
     text = first.text
+    if _code_after(document.text[first.at : end]) > MOST_CODE * len(text):
+        return ()  # the code is the answer, and the text a remark on it
     if document.kind == "pdf" and not re.match(r"[^\W_a-zà-ÿ]|[\"'“«「(]", text):
         return ()  # the rest of a line whose beginning stood out
     if document.kind == "pdf" and (broken := _HYPHEN.search(text)):
@@ -365,6 +367,15 @@ def first_words(
     return (shortened(said),)
 
 
+def _code_after(text: str) -> int:
+    """How many characters of a text stand between fences."""
+    if "```" not in text and "~~~" not in text:
+        return 0
+    return sum(len(line) for _, line, is_code in lines_of(text) if is_code)
+
+
+MOST_CODE = 8
+"""How much longer than the paragraph above it code may be."""
 _ENDED = re.compile(r"[.!?。！？．…।؟۔][\W_]*$")
 """How a sentence ends that is one."""
 _UNMARKED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")

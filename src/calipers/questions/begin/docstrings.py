@@ -32,7 +32,8 @@ _ASIDE = re.compile(
 """Files that nobody searches for what a function does: tests, examples, packages of others,
 what pages need."""
 _OF_ITS_CLASS = re.compile(
-    r"^(?:description of an? |\w[\w-]*: |(?:called|used|invoked|implements?|same as|like)\b)"
+    r"^(?:description of an? |\w[\w-]*: "
+    r"|(?:internally|works|called|used|invoked|implements?|same as|like)\b)"
     r"|^an? (?:\w+ )?example\b|\bthe (?:object|class|instance|node)\b|->|^\w+\(",
     re.IGNORECASE,
 )

@@ -35,7 +35,8 @@ _CODE = re.compile(
 _LOGS = frozenset(
     words_in(
         "changelog changes history news release-notes release_notes releases summary _sidebar "
-        "code_of_conduct license licence copying copyright authors contributors credits upgrading "
+        "code_of_conduct contributing contribute contribution how_to_contribute hacking "
+        "license licence copying copyright authors contributors credits upgrading "
         "whatsnew whats_new roadmap todo agents claude 404 500 search genindex modindex py-modindex"
     )
 )
@@ -67,7 +68,7 @@ def from_headings(library: Library) -> Iterator[Candidate]:
                 if reason
                 else first_words(document, section.body, section.end, language)
             )
-            if any(" ipsum " in f" {quote[:60].lower()} " for quote in answer):
+            if any(_is_filler(quote) for quote in answer):
                 reason = "filler text"
             elif answer and not any(
                 _says_more(quote, question, language) for quote in answer
@@ -82,6 +83,19 @@ def from_headings(library: Library) -> Iterator[Candidate]:
                 unfit=reason,
                 language=language,
             )
+
+
+def _is_filler(quote: str) -> bool:
+    """Whether a text is the Latin that stands for one."""
+    return len(_FILLER & set(quote.lower().replace(".", "").split())) >= 2
+
+
+_FILLER = frozenset(
+    words_in(
+        "lorem ipsum dolor amet consectetur adipiscing elit vestibulum pellentesque vivamus donec "
+        "commodo lobortis ullamcorper sagittis vehicula facilisis nulla morbi sodales bibendum"
+    )
+)
 
 
 def _says_more(quote: str, question: str, language: str) -> bool:

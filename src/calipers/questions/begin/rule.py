@@ -190,12 +190,14 @@ def _drawn(
     turns = chain.from_iterable(zip_longest(*ordered))
     drawn: dict[str, Candidate] = {}
     copied = _copied_quotes(made.values())
+    asked: set[tuple[str, ...]] = set()
+    """The targets of links: several sentences that lead to one place ask the same."""
     for candidate in turns:
         if candidate is None:
             continue
         if len(drawn) == most:
             dropped["fit, and not drawn"] += 1
-        elif candidate.question.lower() in drawn:
+        elif candidate.question.lower() in drawn or candidate.quotes in asked:
             dropped[TWICE] += 1
         elif not copied.isdisjoint(candidate.quotes) or not all(
             _stands_once(normalise(quote), everything) for quote in candidate.quotes
@@ -203,6 +205,8 @@ def _drawn(
             dropped["the target stands in several places"] += 1
         else:
             drawn[candidate.question.lower()] = candidate
+            if candidate.source == "links":
+                asked.add(candidate.quotes)
     order = list(made)
     return sorted(
         drawn.values(),
