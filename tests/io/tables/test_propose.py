@@ -465,3 +465,24 @@ def test_numbers_that_judge_are_no_ids_and_a_name_may_say_what_they_mean(tmp_pat
     lines = lines_of(refusal(ground_truth=path, run={"q": ["a"], "p": ["c"]}))
     assert lines[0] == "--column query=Kysymys --column item=Kohta --column grade=1=gut"
     assert not any("item=1=gut" in line for line in lines)
+
+
+def test_no_line_takes_the_target_for_the_question_or_ids_for_grades(tmp_path):
+    rows = "utterance;Kohta;Treffer;Luku\nq;303;359;1\nq;;303;2\np;394;394;1\np;;282;2\n"
+    path = put(tmp_path, rows)
+    lines = lines_of(refusal(data=path))
+    assert not any("grade=Kohta" in line for line in lines)
+
+
+def test_quotes_that_stand_in_no_text_are_not_proposed(tmp_path):
+    path = put(
+        tmp_path, "utterance,Arvio,text\nHow long is it?,no,Keys.\nHow old is it?,yes,Locks.\n"
+    )
+    assert "quote=" not in " ".join(lines_of(refusal(data=path)))
+
+
+def test_the_same_word_in_every_row_is_no_target(tmp_path):
+    rows = 'utterance,Kieli,Lang,Kohta,Saatu\nq,en,en,a,"b; a"\np,en,en,c,"c; d"\n'
+    lines = lines_of(refusal(data=put(tmp_path, rows)))
+    assert lines
+    assert not any("item=Kieli" in line or "item=Lang" in line for line in lines)

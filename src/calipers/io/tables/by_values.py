@@ -2,6 +2,7 @@
 
 from calipers.io.tables.profile import SOME, Profile, Profiles, profiles_of
 from calipers.io.tables.scan import InputTable, cell_texts
+from calipers.io.tables.usual_names import renaming
 from calipers.model.matched import Role
 from calipers.names import QUERY_ID, plain_name, possible_meaning, says_expected
 
@@ -63,5 +64,26 @@ def holds_ids_beside(table: InputTable, left: list[str]) -> bool:
     """Whether a column of unknown name more likely holds the targets than a text does."""
     if any(says_expected(one) for one in left):
         return True
-    profiles = profiles_of(table) if left else {}
-    return any(profiles[one].kind in ("lists", "places") for one in left if one.strip())
+    names = renaming(table.names())
+    asked = next((theirs for theirs, ours in names.items() if ours == "query"), None)
+    profiles = profiles_of(table, asked) if left else {}
+    return any(
+        profiles[one].kind in ("lists", "places")
+        or (profiles[one].kind == "words" and _differs_in_each_row(profiles[one]))
+        for one in left
+        if one.strip()
+    )
+
+
+def _differs_in_each_row(column: Profile) -> bool:
+    """Whether no question with several rows has a value twice, as with the ids of results."""
+    if column.queries is None or not column.changes:
+        return False
+    return (
+        not column.column.rename("value")
+        .to_frame()
+        .with_columns(query=column.queries)
+        .drop_nulls()
+        .is_duplicated()
+        .any()
+    )

@@ -139,7 +139,20 @@ def _beside_known(
 ) -> Iterator[Pairs]:
     """A start with the column that is called expected, beside ids of a usual name: results."""
     item = next((theirs for theirs, ours in names.items() if ours == "item"), None)
-    if role != "both" or item is None or "retrieved" in known or says_expected(item):
+    if role != "both":
+        return
+    returned = next(
+        (theirs for theirs, ours in names.items() if ours == "retrieved"), None
+    )
+    if returned is not None and item is None:
+        # One result in each row; what should be found stands beside it.
+        results = next((one for one in rest if one.name == returned), None)
+        for targets in [one for one in _items(rest) if says_expected(one.name)][:1]:
+            pair: Pairs = (*start, ("item", targets.name), ("retrieved", returned))
+            others = [one for one in rest if one not in (targets, results)]
+            yield from _in_order(pair, others, known - {"retrieved"})
+        return
+    if item is None or "retrieved" in known or says_expected(item):
         return
     for targets in [one for one in rest if says_expected(one.name)][:1]:
         both: Pairs = (*start, ("item", targets.name), ("retrieved", item))
@@ -484,6 +497,8 @@ def _items(rest: list[Profile]) -> list[Profile]:
         if one.kind != "numbers" or one.words & _NAMED or not one.words & NO_GRADES - _IDS
     ]
     may = [one for one in may if not one.words & _NEGATIVE]
+    # The same word in every row names nothing that could be found.
+    may = [one for one in may if one.different > 1 or len(one.cells) == 1] or may
     return sorted(may, key=unlikely)[:6]
 
 

@@ -27,6 +27,7 @@ from calipers.io.files.probe import Probe
 from calipers.io.records.json_files import is_list_of_objects
 from calipers.io.tables.cells import looks_like_texts
 from calipers.io.tables.columns import (
+    FIELDS,
     GRADES,
     IGNORE,
     MAP_IDS,
@@ -37,7 +38,7 @@ from calipers.io.tables.columns import (
     say,
 )
 from calipers.io.tables.look import look_at, look_for, queries_of
-from calipers.io.tables.usual_names import renaming
+from calipers.io.tables.usual_names import IGNORED, renaming
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset, Role
 from calipers.model.matching import IdMap, parse_id_map
@@ -48,6 +49,8 @@ Read = Callable[[Probe, Role], Dataset]
 MOST_TRIALS = 40
 """Mappings that are tried before nothing is proposed."""
 MOST_SHOWN = 3
+_MOST_LEVELS = 100
+"""The highest grade that people give."""
 _SOME = 3
 """Records whose fields are looked at."""
 _DEEPEST = 8
@@ -229,6 +232,8 @@ def _readable(
     offers: list[Offer] = []
     near: list[Offer] = []
     alone: list[Offer] = []
+    listed = frozenset().union(*probe.row_keys.values())
+    own = listed
     for _ in range(MOST_TRIALS):
         if not waiting or len(offers) >= MOST_SHOWN:
             break
@@ -237,6 +242,8 @@ def _readable(
         if columns is None or frozenset(pairs) in seen:
             continue
         seen.add(frozenset(pairs))
+        if _names_ours(pairs, own):
+            continue
         try:
             dataset = read(head.saying(columns), role)
             if not _is_whole(dataset, role):
@@ -249,10 +256,10 @@ def _readable(
             elif common.kind == "nearly":
                 near.append(Offer(pairs, dataset, common.map_ids))
             elif common.kind == "unread":
+                own = own.union(*columns.seen.values())
                 # What the file beside asks is answered by the same line.
-                own = frozenset().union(*probe.row_keys.values())
                 answers = [
-                    _as_one((*_but_for(pairs, more, own), *more), probe.columns_said)
+                    _as_one((*_but_for(pairs, more, listed), *more), probe.columns_said)
                     for more in common.answers
                 ]
                 waiting[:0] = [answer for answer in answers if answer != pairs]
@@ -271,6 +278,12 @@ def _readable(
     return sorted(offers, key=_has_fewer_results) or near[:1] or alone[:MOST_SHOWN]
 
 
+def _names_ours(pairs: Pairs, own: frozenset[str]) -> bool:
+    """Whether pairs name a column as a trial before called it, and not as the file does."""
+    named = {name for _, theirs in pairs for name in theirs.split(",")}
+    return any(name in FIELDS or name.endswith(IGNORED) for name in named - own)
+
+
 def _but_for(pairs: Pairs, more: Pairs, own: frozenset[str]) -> Pairs:
     """The pairs without the fields that both files have under the name in ``more``."""
     shared = {ours for ours, theirs in more if theirs in own and ours != IGNORE}
@@ -286,6 +299,10 @@ def _repeats(offer: Offer, other: Offer) -> bool:
         return False
     if whole.only_returned or not run.has("item"):
         return False
+    if len(judged.targets) and judged.targets["grade"].max() > _MOST_LEVELS:  # type: ignore[operator]
+        return True  # these are ids
+    if {*judged.queries["query"]} != {*whole.queries["query"]}:
+        return True  # what should be found is taken for the question
     pair = ["query", "item"]
     targets = {*whole.targets.filter(pl.col("grade") > 0).select(pair).iter_rows()}
     relevant = {*judged.targets.filter(pl.col("grade") > 0).select(pair).iter_rows()}
@@ -449,8 +466,9 @@ def _meet(truth: GroundTruth, results: pl.DataFrame, map_ids: str | None) -> _Co
     if not len(targets) and "document" not in results.columns:
         targets = truth.targets["document"].drop_nulls().unique()
     if not len(targets):
-        has_texts = "text" in results.columns or "quote" not in truth.kinds
-        return _SOMETHING if has_texts else _NOTHING
+        if "quote" not in truth.kinds:
+            return _SOMETHING
+        return _SOMETHING if _stand_in_texts(truth, results) else _NOTHING
     if "item" not in results.columns:
         # Targets in words are looked for in the texts.
         in_words = "text" in results.columns and looks_like_texts(targets)
@@ -472,6 +490,16 @@ def _meet(truth: GroundTruth, results: pl.DataFrame, map_ids: str | None) -> _Co
         if map_ids is not None and can_map(wanted, returned, both):
             return _Common("nearly", map_option(both))
     return _Common("nearly") if likely else _NOTHING
+
+
+def _stand_in_texts(truth: GroundTruth, results: pl.DataFrame) -> bool:
+    """Whether one of the quotes stands in one of the texts, whatever blanks and case it has."""
+    if "text" not in results.columns:
+        return False
+    texts = results["text"].drop_nulls().head(_LOOKED_BESIDE).unique().to_list()
+    held = "\n".join(" ".join(text.split()) for text in texts).casefold()
+    quotes = truth.targets["quote"].drop_nulls().unique().to_list()
+    return any(" ".join(quote.split()).casefold() in held for quote in quotes)
 
 
 def _are_places(ids: Sequence[str]) -> bool:
