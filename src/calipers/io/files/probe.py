@@ -57,7 +57,8 @@ class Probe:
 
     def as_written(self) -> "Probe":
         """The same with the names that the file has, whatever the user says."""
-        return self.saying(Columns())
+        # A second probe would decode a large object once more.
+        return self.saying(Columns()) if self.columns_said else self
 
     def head(self) -> "Probe | None":
         """The first rows or records, to try a mapping on; None if they cannot be had apart."""
