@@ -361,10 +361,13 @@ def first_words(
         said = said if _ENDED.search(said[-1]) else said[:-1]
     while said and _INTRODUCES.search(without_markup(said[-1])):
         said.pop()
-    answers = _that_answer(said, first, document, language)
-    if reading_length(without_markup(" ".join(answers))) < SHORTEST_QUOTE:
-        return ()
-    return (shortened(said),)
+    answers = ""
+    # Mostly the first sentence says enough, and the others need not be read.
+    for answer in _that_answer(said, first, document, language):
+        answers = f"{answers} {answer}".strip()
+        if reading_length(without_markup(answers)) >= SHORTEST_QUOTE:
+            return (shortened(said),)
+    return ()
 
 
 def _code_after(text: str) -> int:
@@ -386,8 +389,8 @@ _INTRODUCES = re.compile(r"[:：]\W*$")
 
 def _that_answer(
     said: Iterable[str], paragraph: Paragraph, document: TextDocument, language: str
-) -> list[str]:
-    """The sentences of a paragraph that neither announce, nor lead elsewhere, nor ask."""
+) -> Iterator[str]:
+    """Yield the sentences of a paragraph that neither announce, nor lead elsewhere, nor ask."""
     end = paragraph.at + len(paragraph.text)
     links = [
         " ".join(document.text[link.start : link.end].split())
@@ -403,15 +406,13 @@ def _that_answer(
             known[language].announces.search(sentence) is not None
         )
 
-    return [
-        one
-        for one in said
+    for one in said:
         if not (
             one.endswith(("?", "？"))
             or announces(one)
             or _leads_elsewhere(one, links, language)
-        )
-    ]
+        ):
+            yield one
 
 
 def _leads_elsewhere(sentence: str, links: Iterable[str], language: str) -> bool:
