@@ -14,8 +14,14 @@ _COLUMN = re.compile(r"(?<![\w-])--column (?:'([^'=]+)=([^']+)'|(\w+)=([^\s;,.]+
 _MAP_IDS = re.compile(r"(?<![\w-])--(map-ids) ('[^']*'|[^\s`]*[^\s`,.;)])")
 _WITH_VALUE = re.compile(rf"(?<![\w-])--([a-z]+(?:-[a-z]+)*) ({_VALUE}|{_PLACE})")
 _OPTION = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)")
-_ALONE = re.compile(r"--([a-z]+(?:-[a-z]+)*) ([^\s`-][^\s`]*)")
-"""An option and its value, and nothing else."""
+_ALONE = re.compile(r"--([a-z]+(?:-[a-z]+)*) ('[^']*'|[^\s`'-][^\s`]*)(?: -k (\d+))?")
+"""An option and its value, perhaps with a k, and nothing else."""
+_K = re.compile(r"-k (\d+)(?=:|$)")
+"""A k at the start of a cell."""
+_GIVEN = re.compile(
+    r"(\b[Gg]ive |[a-z]= (?:and|or) )--([a-z]+(?:-[a-z]+)*)(?=[ ,;.]|$)(?! [A-Z])"
+)
+"""An option to be given, whose value the reader knows."""
 _BESIDE = re.compile(r" \([^()]*\bin Python\)")
 """The keyword, where a sentence has it beside the option."""
 
@@ -26,18 +32,21 @@ def in_python(text: str, after: str = "") -> str:
     ``after`` stands behind a keyword without a value.
 
     >>> in_python("Give --rel, or run `calipers eval --rel 2`. More: --explain")
-    'Give rel, or run `calipers eval --rel 2`. More: .explain()'
-    >>> in_python("--map-ids prefix=idx2:")
-    'map_ids="prefix=idx2:"'
+    'Give rel=, or run `calipers eval --rel 2`. More: .explain()'
+    >>> in_python("--map-ids prefix=idx2:"), in_python("--map-ids case -k 30")
+    ('map_ids="prefix=idx2:"', 'map_ids="case", k=30')
+    >>> in_python("-k 20: 80 tokens more"), in_python("give --corpus or --exact to see why")
+    ('k=20: 80 tokens more', 'give corpus= or exact= to see why')
     >>> in_python("Give --map-ids prefix=a/, or --rel 2; --judged complete says it.")
     'Give map_ids="prefix=a/", or rel=2; judged="complete" says it.'
     >>> in_python("Give it with --run (run= in Python), or --column item=NAME.", "=")
     'Give it with run=, or columns={"item": "NAME"}.'
     """
     if "--" not in text:
-        return text
+        return _K.sub(r"k=\1", text, count=1) if _K.match(text) else text
     if (alone := _ALONE.fullmatch(text)) is not None:
-        return f'{_keyword(alone[1])}="{alone[2]}"'
+        k = "" if alone[3] is None else f", k={alone[3]}"
+        return f"{_keyword(alone[1])}={_quoted(alone[2].strip(chr(39)))}{k}"
     parts = text.replace("--explain", ".explain()").replace("--as csv", ".to_polars()")
     by_tick = parts.split("`")
     by_tick[::2] = (_with_keywords(part, after) for part in by_tick[::2])
@@ -55,6 +64,9 @@ def _with_keywords(text: str, after: str) -> str:
     )
     text = _MAP_IDS.sub(lambda found: _assigned(found[1], found[2]), text)
     text = _WITH_VALUE.sub(lambda found: _assigned(found[1], found[2]), text)
+    for _ in range(2):
+        # Of two the second stands behind the first.
+        text = _GIVEN.sub(lambda found: f"{found[1]}{_keyword(found[2])}=", text)
     return _OPTION.sub(lambda found: _keyword(found[1]) + after, text)
 
 

@@ -33,6 +33,8 @@ def untimed(text: str) -> str:
 
 def same_words(text: str, printed: str) -> bool:
     """Whether both say the same, up to a command: only a terminal knows what was typed."""
+    # A keyword to be given has its sign behind it.
+    text = re.sub(r"\b([Gg]ive|or|and)(\s+[a-z_]+)=(?=[\s,;.])", r"\1\2", text)
     ours, theirs = (
         " ".join(untimed(one).replace("`", "").split()).partition("calipers ")[0].strip()
         for one in (text, in_python(printed))

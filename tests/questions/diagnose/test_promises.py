@@ -84,6 +84,26 @@ def test_sweep_and_diagnose_name_the_same_k(seed):
             assert cure.values[0].after == pytest.approx(swept.recall.best_guess_recall)
 
 
+@pytest.mark.parametrize("name", WORLDS)
+def test_what_python_shows_names_no_option(name):
+    """But for whole commands: keywords, in the first line, the tables and the notes."""
+    for good in (True, False):
+        diagnosis = calipers.diagnose(drawn(name, 5, good=good), price=2.0)
+        page = re.sub(r"(?s)<style>.*?</style>|<code>.*?</code>", "", diagnosis._repr_html_())
+        for face in (str(diagnosis), html.unescape(re.sub(r"<[^>]+>", " ", page))):
+            prose = re.sub(r"`[^`]*`", "", face)
+            assert re.search(r"(?<![\w-])--?[a-z]", prose) is None, prose
+
+
+def test_python_is_told_to_give_a_keyword():
+    made = [
+        {"query": f"q{n}", "retrieved": [f"x{n}-{at}" for at in range(10)], "ground_truth": ["t"]}
+        for n in range(20)
+    ]
+    shown = str(calipers.diagnose(made, nothing_in_common="zero"))
+    assert "give candidates= to see why" in " ".join(shown.split())
+
+
 CURED = {
     "ids": lambda shown: [name.removeprefix("idx2:") for name in shown],
     "reverse": lambda shown: shown[::-1],
