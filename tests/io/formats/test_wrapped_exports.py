@@ -128,6 +128,12 @@ def test_columns_of_lists_take_the_names_that_the_user_says(tmp_path, swap) -> N
     assert evaluate(path, columns=said, metrics="mrr")["mrr"].mean == (1 if swap else 0.75)
 
 
+def test_two_stages_of_numeric_ids_are_asked_about() -> None:
+    row = {"query": WHO, "retrieved": [904, 17, 35], "reranked": [17, 904, 35]}
+    with pytest.raises(InvalidInput, match="lists results twice"):
+        evaluate([{**row, "ground_truth": [17]}])
+
+
 @pytest.mark.parametrize("asked", ["query", "question"])
 def test_keywords_beside_a_record_are_no_tags(asked) -> None:
     row = {asked: WHO, "retrieved": ["b", "a"], "ground_truth": ["a"], "tags": ["easy", "v2"]}

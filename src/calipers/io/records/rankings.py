@@ -167,6 +167,17 @@ def _is_text(lists: Sequence[list[str]]) -> bool:
     return looks_like_texts(item for ids in lists for item in ids)
 
 
+def _are_whole_ids(value: Iterable[object]) -> bool:
+    """Whether numbers are ids: whole, and more than would count their list.
+
+    >>> _are_whole_ids([29049, 12237]), _are_whole_ids([2, 1]), _are_whole_ids([0.5])
+    (True, False, False)
+    """
+    numbers = [*value]
+    whole = [number for number in numbers if isinstance(number, int)]
+    return len(whole) == len(numbers) and max(whole, default=0) > len(whole)
+
+
 def _ids(value: object) -> list[str]:
     """The ids or texts of an answer; empty if it is none."""
     if not isinstance(value, list | tuple | Mapping):
@@ -175,6 +186,6 @@ def _ids(value: object) -> list[str]:
         rows = [read_document(item) for item in results_in(value)]
     except BadDocument:
         return []
-    if all(is_number(item) for item in value):
+    if all(map(is_number, value)) and not _are_whole_ids(value):
         return []  # scores, or the ranks of other results
     return [str(row.text if row.id is None else row.id) for row in rows]
