@@ -75,3 +75,11 @@ def test_a_gate_holds_the_share():
 
     assert not passed()
     assert passed(min_score=0.5)
+
+
+def test_a_score_whose_parts_are_never_there_together_says_so() -> None:
+    truth: dict[str, dict[str, int]] = {"a": {"x": 1}, "b": {}}
+    run = {"a": {"x": 1.0}, "b": {"y": 1.0}}
+    metrics = "score(recall@2=1,abstention=1)"
+    said = " ".join(str(calipers.evaluate(ground_truth=truth, run=run, metrics=metrics)).split())
+    assert said.startswith("Nothing can be said: no query has a value in all parts of score(")

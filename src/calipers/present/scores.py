@@ -33,6 +33,7 @@ WHOLE = "all"
 AGGREGATED = {"mean": "on average", "sum": "in all"}
 NOTHING = "Nothing can be said: no query has anything to find."
 ALL_ANSWERED = "Nothing can be said: {} needs queries without targets."
+NEVER_TOGETHER = "Nothing can be said: no query has a value in all parts of {}."
 
 
 def document(scores: Scores) -> Document:
@@ -97,12 +98,20 @@ def leading(scores: Scores) -> MetricFacts:
     return max(alike, key=lambda metric: metric.k or 0, default=first)
 
 
+def _unknown(scores: Scores, facts: MetricFacts) -> str:
+    """Why the leading metric has no value."""
+    if facts.kind in UNANSWERABLE:
+        return ALL_ANSWERED.format(facts.kind)
+    if facts.kind == "score" and scores.audit.unanswerable < scores.audit.queries:
+        return NEVER_TOGETHER.format(facts.name)
+    return NOTHING
+
+
 def _found(scores: Scores) -> Sentence:
     facts = leading(scores)
     summary = scores[facts.name]
     if summary.mean is None:
-        only = ALL_ANSWERED.format(facts.kind) if facts.kind in UNANSWERABLE else NOTHING
-        return Sentence(only.removesuffix("."))
+        return Sentence(_unknown(scores, facts).removesuffix("."))
     ends = summary.interval
     fact = Fact(
         about="mean",
