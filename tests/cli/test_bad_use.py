@@ -18,7 +18,7 @@ BAD = {
         (["old.jsonl", "new.jsonl", "-m", "recal@5"], "Did you mean recall?"),
         (["old.jsonl", "new.jsonl", "-m", "first_rank"], "undefined for 2 queries of old"),
         (["old.jsonl", "new.jsonl", "--per-query", "out.doc"], "ending '.doc'"),
-        (["gt.json", "new.jsonl"], "has no results"),
+        (["gt.json", "new.jsonl"], "no results, so it is no system"),
         (["gt.json", "new.jsonl", "--changes"], "holds no results"),
     ],
     "diagnose": [

@@ -22,7 +22,6 @@ from calipers.io.files.write import PACKED, ending, is_stream
 from calipers.io.format import Format, Writer
 from calipers.io.formats.ours import Ours, is_ours_alone
 from calipers.io.tables.columns import IGNORE, Columns, say
-from calipers.io.tables.profile import profiles_of
 from calipers.io.tables.scan import InputTable
 from calipers.io.tables.usual_names import numbered_groups
 from calipers.model.matched import Dataset, Role
@@ -378,7 +377,12 @@ def _is_no_name(column: str, table: InputTable) -> bool:
     if column.replace(".", "", 1).isdigit() or len(column.split()) > MOST_WORDS:
         return True
     # A question above judgements asks for them: "Relevant?"
-    return column.rstrip().endswith("?") and not profiles_of(table)[column].holds_grades
+    if not column.rstrip().endswith("?"):
+        return False
+    # Imported late: few columns are called by a question.
+    from calipers.io.tables.profile import profiles_of
+
+    return not profiles_of(table)[column].holds_grades
 
 
 MOST_WORDS = 5

@@ -50,6 +50,9 @@ def test_no_field_of_ours_is_taken_for_another(kind):
     for name in kind.__struct_fields__:
         record = {part: [{name: "1"}]} if part else {name: "1"}
         resolved = resolve_record(record, lambda: "$")
+        if name == "tags":  # a keyword without a name cannot slice
+            assert not resolved
+            continue
         assert resolved == record or name in str(resolved), name
 
 

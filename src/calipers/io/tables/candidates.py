@@ -110,6 +110,12 @@ def mappings(profiles: Profiles, lacking: set[str], role: Role) -> Iterator[Pair
     numbered = [group for group in every if unknown.issuperset(group)]
     single = [one for one in free if one.name not in in_groups]
     numbered = [group for group in numbered if _may_hold_ids(group, profiles)]
+    # A list is no single result, and columns that were merged into one have no name to say.
+    single_names = {
+        theirs: ours
+        for theirs, ours in names.items()
+        if ours != "retrieved" or profiles[theirs].kind != "lists"
+    }
     starts: list[Pairs] = [()]
     if "query" in lacking:
         starts = [(("query", question.name),) for question in _questions(single)]
@@ -119,7 +125,7 @@ def mappings(profiles: Profiles, lacking: set[str], role: Role) -> Iterator[Pair
         within = Profiles(profiles.frame, start[0][1]) if start else profiles
         rest = [within[one.name] for one in single if one.name not in used]
         groups = [",".join(group) for group in numbered]
-        yield from _beside_known(start, rest, names, known, role)
+        yield from _beside_known(start, rest, single_names, known, role)
         if whole and not known & {*IDENTITIES} - _WEAK:
             yield from _with_targets(start, rest, groups, role, known)
             if known & _WEAK:
