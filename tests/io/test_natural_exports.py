@@ -9,7 +9,7 @@ import os
 from tests.io.natural_exports import draw_export
 from tests.io.test_natural_files import outcome
 
-N = int(os.environ.get("CALIPERS_NATURAL_FILES", "120"))
+N = int(os.environ.get("CALIPERS_NATURAL_FILES", "90"))
 
 
 def test_an_export_gives_the_value_that_is_meant(tmp_path) -> None:
