@@ -1,6 +1,7 @@
 """Which columns may be meant by a field that is lacking, by their profiles and names."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import polars as pl
@@ -215,13 +216,9 @@ def _with_targets(
                 with_text, others, groups, role, {*known, "query_text"}
             )
     if role == "both" and "grade" not in known:
-        for targets, results in _beside_each_other(rest):
+        for targets, results in chain(_beside_each_other(rest), _side_by_side(rest)):
             left = [one for one in rest if one not in (targets, results)]
             both: Pairs = (("item", targets.name), ("retrieved", results.name))
-            yield from _in_order((*start, *both), left, known)
-        for targets, results in _side_by_side(rest):
-            left = [one for one in rest if one not in (targets, results)]
-            both = (("item", targets.name), ("retrieved", results.name))
             yield from _in_order((*start, *both), left, known)
     by_name = {one.name: one for one in rest}
     items = [
@@ -230,19 +227,8 @@ def _with_targets(
         *(one.name for one in _items(rest) if role != "run" or _may_be_result(one)),
     ]
     for item in items:
-        field = "item"
-        if (
-            item in by_name
-            and by_name[item].kind == "texts"
-            and not by_name[item].words & {"id", "ids"}
-            # Titles of three words are ids as well.
-            and looks_like_texts(by_name[item].cells, sure=True)
-        ):
-            field = "text" if role == "run" else "quote"
-        elif role == "run" and item in by_name and by_name[item].kind == "lists":
-            field = "retrieved"
         ids = by_name[item].ids if item in by_name else frozenset[str]()
-        mapping: Pairs = (*start, (field, item))
+        mapping: Pairs = (*start, (_field_for(by_name.get(item), role), item))
         others = [one for one in rest if one.name != item]
         if role == "run":
             yield from _in_order(mapping, others, known)
@@ -275,6 +261,17 @@ def _with_targets(
             (*mapping, ("grade", one.name)) for one in judging if not _is_graded(one)
         ]
         yield from (*graded, mapping, *other)
+
+
+def _field_for(column: Profile | None, role: Role) -> str:
+    """The field that a column of results or targets holds; None is several columns."""
+    if column is None:
+        return "item"
+    is_text = column.kind == "texts" and not column.words & {"id", "ids"}
+    # Titles of three words are ids as well.
+    if is_text and looks_like_texts(column.cells, sure=True):
+        return "text" if role == "run" else "quote"
+    return "retrieved" if role == "run" and column.kind == "lists" else "item"
 
 
 def _beside_each_other(rest: list[Profile]) -> Iterator[tuple[Profile, Profile]]:

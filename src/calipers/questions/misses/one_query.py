@@ -99,19 +99,9 @@ def explain_question(asked: str, settings: "ExplainSettings") -> Explanation:
             "Nothing answers the question; give a live retriever with --retriever, or results "
             "with --run (retriever= or run= in Python)."
         )
-    columns = Columns.of(settings.columns)
     k = settings.k
-    truth = run = latency = None
-    if settings.run is not None and settings.ground_truth is None:
-        truth, run = read_pair(settings.run, None, None, settings.store, columns)
-    elif settings.run is not None:
-        truth, run = read_pair(
-            None, settings.ground_truth, settings.run, settings.store, columns
-        )
-    elif settings.ground_truth is not None:
-        truth = load(settings.ground_truth, "ground_truth", columns).ground_truth
-    if truth is not None:
-        columns.check_used()
+    latency = None
+    truth, run = _given(settings)
     known = None if truth is None else _known(truth, asked)
     name, text = (asked, asked) if known is None else known.queries.row(0)[:2]
     if run is not None:
@@ -162,6 +152,23 @@ def explain_question(asked: str, settings: "ExplainSettings") -> Explanation:
     judged = _judged(whole, pair, truth, settings.corpus)
     notes = judged.notes or _note_on_spelling(judged.targets, settings.map_ids)
     return replace(judged, notes=notes)
+
+
+def _given(settings: "ExplainSettings") -> tuple[GroundTruth | None, Run | None]:
+    """The ground truth and the run, as far as they are given."""
+    columns = Columns.of(settings.columns)
+    if settings.run is not None:
+        # One file may hold both.
+        both = settings.run if settings.ground_truth is None else None
+        alone = settings.run if both is None else None
+        pair = read_pair(both, settings.ground_truth, alone, settings.store, columns)
+        columns.check_used()
+        return pair
+    if settings.ground_truth is None:
+        return None, None
+    truth = load(settings.ground_truth, "ground_truth", columns).ground_truth
+    columns.check_used()
+    return truth, None
 
 
 def _judged(
