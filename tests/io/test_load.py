@@ -14,7 +14,7 @@ import pytest
 import calipers
 from calipers import evaluate
 from calipers.errors import InvalidInput, RetrieverFailed, UnreadableFile
-from calipers.io.load import load
+from calipers.io.load import load, read_value
 
 TRUTH: dict[str, dict[str, float]] = {"q": {"a": 2, "b": 0}, "r": {"c": 1}}
 RUN = {"r": {"x": 1.0, "c": 1.0}, "q": {"b": 0.5, "a": 0.9}}
@@ -55,6 +55,28 @@ def test_values_are_taken_as_they_are() -> None:
     assert calipers.evaluate(ground_truth=truth, run=run).to_dict() == direct.to_dict()
     values = calipers.evaluate(ground_truth=truth.ground_truth, run=run.run)
     assert values.to_dict() == direct.to_dict()
+
+
+@pytest.mark.parametrize("grade", [1, 0.5, True, None, "2", float("nan")])
+def test_a_large_mapping_of_grades_is_read_as_a_small_one_is(grade: object) -> None:
+    """The shortcut that it takes changes no value, no sentence, and no other kind of object."""
+    graded = {f"q{n}": {f"d{n}": grade, "e": 2} for n in range(300)}
+    answers = []
+    for look in (load, lambda value, role: read_value(value, role, "ground_truth")):
+        try:
+            truth = look(graded, "ground_truth").ground_truth
+        except InvalidInput as error:
+            answers.append(str(error))
+        else:
+            answers.append((truth.fingerprint, truth.n_queries, truth.targets.to_dicts()))
+    assert answers[0] == answers[1]
+
+
+def test_a_large_object_of_records_by_number_is_no_mapping_of_grades() -> None:
+    records = {str(n): {"query_id": n, "doc_id": 7 * n, "relevance": 1} for n in range(300)}
+    truth = load(records, "ground_truth").ground_truth
+    assert truth is not None
+    assert truth.targets["item"].to_list()[:3] == ["0", "7", "14"]
 
 
 def test_a_second_file_replaces_the_part_of_the_first(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from calipers.io.build import MemoryBudget, with_ids
 from calipers.io.files.open import Source, is_standard_input
 from calipers.io.files.probe import Probe
 from calipers.io.format import WholeFormat, is_of_spark
-from calipers.io.records.json_files import rows_of_columns
+from calipers.io.records.json_files import MOST_COLUMNS, rows_of_columns
 from calipers.io.registry import formats, read_probe, read_source
 from calipers.io.tables.columns import Columns
 from calipers.io.tables.scan import from_other_library, in_memory
@@ -74,6 +74,24 @@ def scores_by_item(value: object) -> Dataset | None:
         isinstance(one, WholeFormat) and one.detect(probe) for one in formats()
     )
     return None if is_other else found
+
+
+def grades_by_item(value: object) -> Dataset | None:
+    """The ground truth in a large mapping of query to item to grade; None unless it is clearly one.
+
+    A smaller one may be a table by columns or the object of another tool, which takes longer to
+    rule out than to read it.
+    """
+    if not isinstance(value, Mapping) or len(value) <= MOST_COLUMNS:
+        return None
+    from calipers.io.formats.mapping import graded_truth
+    from calipers.io.records.layout import question_in
+
+    first = next(iter(value.values()))
+    if not isinstance(first, dict) or question_in(first) is not None:
+        return None  # records by number or id
+
+    return graded_truth(value, ARGUMENT["ground_truth"])
 
 
 def plain_object(value: Any, name: str) -> Any:
@@ -193,6 +211,10 @@ def _read(value: object, role: Role, columns: Columns, room: MemoryBudget) -> Da
     if isinstance(value, str | os.PathLike):
         return _at(value, role, columns, room)
 
+    if role == "ground_truth" and not columns:
+        graded = grades_by_item(value)
+        if graded is not None:
+            return graded
     name = ARGUMENT[role]
     dataset = read_value(value, role, name, columns, room)
     if dataset is not None:

@@ -6,10 +6,11 @@ what the rules of ``calipers.match.near_ids`` cost.
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import chain, islice
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -350,15 +351,35 @@ def none_alike(wanted: Named, returned: Named) -> bool:
     targets = _counted_bytes(wanted.name)
     lines = iter(_counted_bytes(list(chain.from_iterable(by_query.values()))))
     results = {
-        query: list(filter(None, islice(lines, len(names))))
-        for query, names in by_query.items()
+        query: _Beside.of(islice(lines, len(names))) for query, names in by_query.items()
     }
     return not any(
-        target in result or result in target
+        results[query].holds(target)
         for query, target in zip(wanted.query, targets, strict=True)
         if target
-        for result in results[query]
     )
+
+
+@dataclass(frozen=True)
+class _Beside:
+    """What counts of the results of one query."""
+
+    joined: bytes
+    """All of them, so that one search looks for a target in each."""
+    by_length: list[bytes]
+    lengths: list[int]
+
+    @classmethod
+    def of(cls, results: Iterable[bytes]) -> Self:
+        """What counts of these results; those of which nothing does are left out."""
+        by_length = sorted(filter(None, results), key=len)
+        return cls(b"\n".join(by_length), by_length, list(map(len, by_length)))
+
+    def holds(self, target: bytes) -> bool:
+        """Whether the target is in a result, or a result in it."""
+        # One of the same length is in it only where it is equal, which the search has seen.
+        shorter = self.by_length[: bisect_left(self.lengths, len(target))]
+        return target in self.joined or any(map(target.__contains__, shorter))
 
 
 def _counted_bytes(names: list[str]) -> list[bytes]:

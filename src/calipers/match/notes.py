@@ -4,6 +4,7 @@ import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from typing import cast
 
 import numpy as np
 import polars as pl
@@ -90,8 +91,11 @@ def _numbered(
     queries: Sequence[str], names: Sequence[str | None], number: Mapping[str, int]
 ) -> Named:
     """Names, each with the number of its query; those without a name are left out."""
-    known = [(number[queries[at]], name) for at, name in enumerate(names) if name]
-    return Named([query for query, _ in known], [name for _, name in known])
+    by_query = list(map(number.__getitem__, queries))
+    if all(names):
+        return Named(by_query, cast(list[str], names))
+    known = [at for at, name in enumerate(names) if name]
+    return Named([by_query[at] for at in known], [cast(str, names[at]) for at in known])
 
 
 def _missed_of(

@@ -175,11 +175,16 @@ def _as_list(items: object) -> object:
     return listed() if callable(listed) else items
 
 
+def graded_truth(value: Mapping[object, object], name: str) -> Dataset | None:
+    """A ground truth from plain mappings of text to number, without building a table; else None."""
+    plain = _plain_targets(value)
+    return None if plain is None else build(name, plain)
+
+
 def _ground_truth(value: ByQuery, name: str) -> Dataset:
     """The ground truth in a mapping."""
-    plain = _plain_targets(value)
-    if plain is not None:
-        return build(name, plain)
+    if (plain := graded_truth(value, name)) is not None:
+        return plain
     queries = _ids(value, name)
     frame = _flatten(value, queries, name, "grade", default=1.0)
 
@@ -189,7 +194,7 @@ def _ground_truth(value: ByQuery, name: str) -> Dataset:
     return build(name, TargetRows(frame, where, queries.to_frame()))
 
 
-def _plain_targets(value: ByQuery) -> TargetLists | None:
+def _plain_targets(value: Mapping[object, object]) -> TargetLists | None:
     """The targets in plain mappings of text to number, without building a table yet.
 
     None if it is not plain or has errors, which building a table reports.
