@@ -6,6 +6,7 @@ import pytest
 
 import calipers
 from calipers.errors import InvalidInput, RetrieverFailed
+from calipers.model.fact import facts_of
 from tests.command import calipers_command
 
 TRUTH: list[dict[str, Any]] = [
@@ -116,6 +117,7 @@ def test_nothing_returned_is_an_answer_and_a_failure_an_error(truth: Path) -> No
 def test_ids_that_nobody_knows_are_named(truth: Path) -> None:
     found = calipers.explain("q1", retriever=lambda query, k: ["doc-1"], ground_truth=truth)
     assert "such as 'doc-1', stands anywhere in the ground truth" in found.notes[0]
+    assert {"'doc-1'", "'c2'"} <= {fact.text for fact in facts_of(found.notes[0])}
     assert calipers.explain(
         "q1", retriever=lambda query, k: ["x/c2"], ground_truth=truth, map_ids="prefix=x/"
     ).found

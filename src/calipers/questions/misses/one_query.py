@@ -281,10 +281,15 @@ def _note_unknown_ids(truth: GroundTruth, run: Run) -> tuple[str, ...]:
         or returned.is_in(items.unique().implode()).any()
     ):
         return ()
+    reason = likely_reason(returned.to_list(), items.unique().to_list())
     return (
-        f"No id that came back, such as {returned[0]!r:.60}, stands anywhere in the ground truth, "
-        f"which has ids such as {items[0]!r:.60}. "
-        f"{likely_reason(returned.to_list(), items.unique().to_list())}",
+        sentence(
+            "No id that came back, such as {returned.text}, stands anywhere in the ground truth, "
+            "which has ids such as {wanted.text}. {reason.text}",
+            returned=named(f"{returned[0]!r:.60}"),
+            wanted=named(f"{items[0]!r:.60}"),
+            reason=named(reason),
+        ),
     )
 
 
