@@ -69,3 +69,21 @@ def test_what_is_advised_is_about_the_same_files():
     failed = calipers_command("gate", "other.json", "--baseline", "main.json")
     assert failed.code == 1
     assert "calipers gate other.json -b main.json --accept 'why it is meant'\n" in failed.out
+
+
+def test_a_slice_within_a_slice_keeps_both_tags():
+    for name, ranks in (("old", [0] * 10), ("new", [9] * 8 + [0] * 2)):
+        rows = [
+            {
+                "id": f"q{at}",
+                "ground_truth": ["t"],
+                "retrieved": ["x"] * rank + ["t"] * (rank < 9),
+                "tags": {"lang": "de", "type": "table" if at < 10 else "text"},
+            }
+            for at, rank in enumerate([*ranks, *[0] * 20])
+        ]
+        Path(f"{name}.json").write_text(json.dumps(rows))
+    printed = calipers_command("compare", "old.json", "new.json", "--where", "lang=de")
+    line = "compare old.json new.json --where lang=de --where type=table --explain"
+    assert f"Which: calipers {line}" in printed.out
+    assert calipers_command(*shlex.split(line)).code == 0

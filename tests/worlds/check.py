@@ -138,8 +138,8 @@ def _untrue(world: World, asked: Asked, fact: Fact) -> Iterator[str]:
         yield from _same(fact, "sure", mean >= fact["before"] - 1e-12)
     if about == "slice" and metric and "slice" in fact:
         yield from _same(fact, "value", world.mean(asked.new, metric, fact["slice"]))
-    if about == "difference" and metric and "before" in fact and not fact.get("slice"):
-        yield from _difference(world, asked, fact)
+    if about == "difference" and metric and "before" in fact:
+        yield from _difference(world.within(fact.get("slice")), asked, fact)
     if fact.get("system") == "turned round":
         yield from _same(fact, "before", world.mean(asked.new, metric))
         yield from _same(fact, "value", world.turned(asked.new).mean(asked.new, metric))

@@ -144,6 +144,11 @@ class World:
         lists = {query: list(reversed(one)) for query, one in self.systems[system].items()}
         return replace(self, systems={**self.systems, system: lists})
 
+    def within(self, where: str | None) -> "World":
+        """The world of the questions with a tag, if that is named."""
+        chosen = [one for one in self.questions if where is None or _within(one, where)]
+        return replace(self, questions=tuple(chosen))
+
     @cached_property
     def unanswerable(self) -> int:
         """Questions for which nothing is to be found."""

@@ -568,7 +568,11 @@ def typed_again(context: click.Context, words: str) -> str | None:
         if parameter.name == "k":
             # One k fits every command, a list does not; sweep by itself measures every k.
             means_same = str(value).isdigit() and not (name == "sweep" and not rest)
-        if means_same and not any(flag in rest for flag in other.opts):
+        # Tags add up: all of them must hold.
+        repeats = parameter.name == "where" or not any(
+            flag in rest for flag in other.opts
+        )
+        if means_same and repeats:
             written += _words(other, value)
     return join_words(["calipers", *written, *rest])
 

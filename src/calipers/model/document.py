@@ -28,6 +28,7 @@ NoteKind = Literal[
     "smoke test",  # questions that were made from the documents themselves
     "whole corpus",  # lists that hold everything there is
     "ties",  # equal scores that decide a mean
+    "slice",  # some queries that moved much more than all together
     "failed",  # questions on which the retriever failed
     "missing",  # queries that were not asked, not known or not compared
     "unjudged",  # results that nobody judged

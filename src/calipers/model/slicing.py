@@ -164,6 +164,9 @@ def _form(questions: pl.Series, language: pl.Series, word: pl.Series) -> pl.Seri
 MOST_SLICES = 100
 MOST_NAMED = 10
 """Values of a tag that are listed where an unknown one was asked for."""
+UNASKED = 0.01
+"""The level at which a slice is named that nobody asked for: at the usual one, tags that mean
+nothing were named in 3 % of healthy runs."""
 UNTAGGED = "(none)"
 # Upper ends of the buckets, in words of the query and in relevant targets.
 WORDS = (4, 9, 19)
@@ -281,6 +284,15 @@ class QuerySlice:
 def everything(scores: Scores) -> QuerySlice:
     """All queries."""
     return QuerySlice(None, np.ones(len(scores), dtype=np.bool_))
+
+
+def tag_cuts(tags: Mapping[str, pl.Series]) -> list[str]:
+    """The tags that cut queries into at least two slices, and not into too many.
+
+    >>> tag_cuts({"type": pl.Series(["a", "b"]), "team": pl.Series(["a", "a"])})
+    ['type']
+    """
+    return [name for name, tag in tags.items() if 1 < tag.n_unique() <= MOST_SLICES]
 
 
 def slices_by(scores: Scores, tags: Iterable[str]) -> list[QuerySlice]:

@@ -212,6 +212,7 @@ def _notes(comparison: Comparison) -> Iterator[Note]:
         # Where no metric that decides divides by k, the length of lists changes nothing.
         if divided or "Lists end at" not in text:
             yield note_of(text)
+    yield from (Note("slice", text) for text in comparison.moved_slices)
     several = len(comparison.others) > 1
     if several and (near := _not_separated(comparison)):
         yield Note("doubt", near)

@@ -108,7 +108,7 @@ def claim_of(
     elif names:
         text = _between(fact, facts, verdict)
     else:
-        text = _since(fact, facts, what, verdict)
+        text = since_baseline(fact, facts, what, verdict)
     following = _next(row, facts, unit) if verdict == "no clear difference" else None
     return Claim(verdict, text, _range(row, fact), following)
 
@@ -179,7 +179,9 @@ def moved_by_chance(fact: Fact, *, whose: bool = False) -> Sentence:
     )
 
 
-def _since(fact: Fact, facts: MetricFacts, what: str, standing: Standing) -> Sentence:
+def since_baseline(
+    fact: Fact, facts: MetricFacts, what: str, standing: Standing
+) -> Sentence:
     """How a result changed since its baseline."""
     counts = counts_of(fact)
     how = "fell" if (fact.difference or 0.0) < 0 else "rose"

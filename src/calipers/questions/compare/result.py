@@ -12,6 +12,7 @@ from calipers.errors import InvalidInput
 from calipers.frozen import dataclass
 from calipers.model.arrays import Floats
 from calipers.model.claim import Claim, Visibility
+from calipers.model.fact import Sentence
 from calipers.model.recorded import Recorded
 from calipers.model.result import SCHEMA, HasRows, plain, sentences_of
 from calipers.model.scores import Interval, MetricFacts
@@ -106,6 +107,8 @@ class Comparison(HasRows):
     """The systems by the primary metric, best first."""
     near_best: tuple[str, ...]
     """Those that a paired test cannot separate from the best."""
+    moved_slices: tuple[Sentence, ...]
+    """The slices that fell and rose much more than all queries together."""
     overridden: tuple[str, ...]
     """Reasons not to compare that ``anyway`` overrode."""
     fingerprints: Mapping[str, Mapping[str, str]]

@@ -15,7 +15,7 @@ from calipers.model.claim import Visibility
 from calipers.model.fact import Sentence, named, sentence
 from calipers.model.matched import FAILED, MISSING
 from calipers.model.scores import MetricFacts, Scores
-from calipers.model.slicing import copies_in_words, units_of
+from calipers.model.slicing import copies_in_words, tag_cuts, units_of
 from calipers.present.scores import who_is_left_out, why_undefined
 from calipers.questions.compare.comparable import (
     Aligned,
@@ -23,6 +23,7 @@ from calipers.questions.compare.comparable import (
     clusters_shared,
     weights_shared,
 )
+from calipers.questions.compare.moved_slices import SliceTests
 from calipers.questions.compare.paired_claim import claim_of, difference_of
 from calipers.questions.compare.result import (
     Comparison,
@@ -98,6 +99,9 @@ def compare_scores(
         visibility=_visibility(pairs, tested),
         ranking=ranking,
         near_best=pairs.near_best(ranking, tested),
+        moved_slices=_moved_slices(
+            pairs, systems[baseline], tested, {cluster, weight_by}
+        ),
         overridden=tuple(aligned.overridden),
         fingerprints={name: dict(each.fingerprints) for name, each in systems.items()},
         latency_ms=latency_ms or {},
@@ -244,6 +248,19 @@ def _visibility(pairs: _Pairs, tested: Tested) -> Visibility | None:
     return (
         replace(seen, takes=queries_to_detect(row, seen.wanted)) if seen.wanted else seen
     )
+
+
+def _moved_slices(
+    pairs: _Pairs, scores: Scores, tested: Tested, without: set[str | None]
+) -> tuple[Sentence, ...]:
+    """The slices that moved much more than all queries in the first deciding metric."""
+    if not pairs.asked or not tag_cuts(scores.tags):
+        return ()
+    first = pairs.asked[0]
+    metric = next(fact for fact in pairs.aligned.facts if fact.name == first)
+    wholes = {name: row for (name, other), row in tested.items() if other == first}
+    tests = SliceTests(pairs.aligned, pairs.baseline, metric, pairs.units, pairs.weights)
+    return tests.moved(scores, wholes, without)
 
 
 def _notes(systems: Mapping[str, Scores]) -> list[str]:

@@ -10,7 +10,7 @@ from calipers.model.arrays import Bools
 from calipers.model.fact import Fact, Sentence, named, sentence
 from calipers.model.matched import EMPTY, FAILED, MISSING
 from calipers.model.scores import Scores
-from calipers.model.slicing import MOST_SLICES, auto_cuts, cut
+from calipers.model.slicing import UNASKED, auto_cuts, cut, tag_cuts
 from calipers.present.escape import printable
 from calipers.questions.diagnose.cures import Seen
 from calipers.questions.slices.result import Slice
@@ -19,9 +19,6 @@ from calipers.words import number, plural
 
 FEWEST = 5
 """A slice of fewer queries is not named."""
-CLEAR = 0.01
-"""The level at which a slice is named: at the usual one, tags that mean nothing were named in 3 %
-of healthy runs."""
 ALIKE = 0.5
 """From this share of the queries on, one list for all of them is a fault of its own."""
 
@@ -146,19 +143,14 @@ def _needs(seen: Seen, which: Bools) -> int:
 
 def _slices(scores: Scores) -> Iterator[Group]:
     """Slices whose recall is significantly below that of the rest, the worst first."""
-    few = [
-        name
-        for name, values in scores.tags.items()
-        if 1 < values.n_unique() <= MOST_SLICES
-    ]
-    cuts = list(dict.fromkeys([*few, *auto_cuts(scores)]))
+    cuts = list(dict.fromkeys([*tag_cuts(scores.tags), *auto_cuts(scores)]))
     if not cuts:
         return
     recall = next(metric.name for metric in scores.metrics if metric.kind == "recall")
     worse = [
         row
         for row in slice_scores(scores, cuts, metrics=[recall]).rows
-        if row.is_worse and row.n >= FEWEST and (row.p_adjusted or 0.0) <= CLEAR
+        if row.is_worse and row.n >= FEWEST and (row.p_adjusted or 0.0) <= UNASKED
     ]
     known: set[bytes] = set()
     for row in sorted(worse, key=lambda row: row.difference or 0.0):

@@ -32,8 +32,12 @@ def completed(evaluation: str | None, words: str) -> str | None:
     'calipers misses @a2169758 --where lang=de'
     >>> completed(None, "misses"), completed(None, "compare @a2169758 @nightly")
     ('', None)
+    >>> completed("a2169758", "compare --where lang=de")
+    ''
     """
     name, *rest = shlex.split(words)
+    if name == "compare" and rest[0].startswith("-"):
+        return ""
     if name not in OF_ONE or (rest and not rest[0].startswith("-")):
         return None
     if evaluation is None:
