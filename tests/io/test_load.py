@@ -61,7 +61,7 @@ def test_values_are_taken_as_they_are() -> None:
 def test_a_large_mapping_of_grades_is_read_as_a_small_one_is(grade: object) -> None:
     """The shortcut that it takes changes no value, no sentence, and no other kind of object."""
     graded = {f"q{n}": {f"d{n}": grade, "e": 2} for n in range(300)}
-    answers = []
+    answers: list[object] = []
     for look in (load, lambda value, role: read_value(value, role, "ground_truth")):
         try:
             truth = look(graded, "ground_truth").ground_truth
