@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Self
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from calipers.frozen import dataclass
@@ -90,6 +91,37 @@ _COUNTED_AT_ONCE = 1 << 15
 
 
 @dataclass(frozen=True, eq=False)
+class _Numbered:
+    """The shingles of some texts, text by text, each once, those that most texts share first."""
+
+    owner: Ints
+    number: Ints
+    begins: Ints
+    """Where each text begins."""
+    size: Ints
+    """How many shingles each text has."""
+
+    @classmethod
+    def of(cls, owner: Ints, number: Ints) -> Self:
+        """From the text and the number of each shingle, in any order."""
+        # Both in one number: sorting these is several times faster than a table of two columns.
+        key = (owner << 32) + number
+        key.sort()
+        key = key[np.diff(key, prepend=-1) != 0]
+        owner = key >> 32
+        begins = np.flatnonzero(np.diff(owner, prepend=-1) != 0)
+        return cls(owner, key & 0xFFFFFFFF, begins, np.diff(begins, append=owner.size))
+
+    def rarest(self, least: float) -> npt.NDArray[np.bool_]:
+        """The rarest of each text: a text of this similarity has one of them, too."""
+        # Subtract a little so that 0.7 * 10 = 7.000000000000001 does not become 8.
+        needed = np.ceil(self.size * least - 1e-9).astype(np.int64)
+        # They stand at the end of their text: those before them are the others.
+        first = self.begins + needed - 1
+        return np.arange(self.owner.size) >= np.repeat(first, self.size)
+
+
+@dataclass(frozen=True, eq=False)
 class _Sketches:
     """The shingles of each text as bits, and those without a bit of their own as a list."""
 
@@ -105,34 +137,27 @@ class _Sketches:
     """Where the rare ones of each text begin; the last entry is their number."""
 
     @classmethod
-    def of(cls, shingled: pl.DataFrame, numbers: pl.DataFrame) -> "_Sketches":
-        """The sketches of texts whose shingles are given without repeats.
-
-        ``numbers`` has a number for each shingle of the index, the most shared first; others
-        count for the size alone.
-        """
-        table = shingled.join(numbers, on="shingle", how="left").sort("owner", "number")
-        owner = table["owner"].to_numpy()
-        begins = np.flatnonzero(np.diff(owner, prepend=-1) != 0)
-        text = np.cumsum(np.diff(owner, prepend=-1) != 0) - 1
-        known = table["number"].is_not_null().to_numpy()
-        number = table["number"].fill_null(0).to_numpy()
-        is_rare = known & (number >= _COMMON)
-        bit = np.where(is_rare, _COMMON + number % _HASHED, number)
-        value = np.where(
-            known, np.uint64(1) << (bit & 63).astype(np.uint64), np.uint64(0)
-        )
-        words = (_COMMON + _HASHED) // 64
-        bits = np.zeros((begins.size, words), dtype=np.uint64)
-        for word in range(words if begins.size else 0):
-            mine = np.where(bit >> 6 == word, value, np.uint64(0))
-            bits[:, word] = np.bitwise_or.reduceat(mine, begins)
-        many = np.bincount(text[is_rare], minlength=begins.size)
+    def of(cls, texts: _Numbered, known: int) -> Self:
+        """The sketches of texts; shingles from the number ``known`` on count for the size alone."""
+        n_texts = texts.begins.size
+        text = np.repeat(np.arange(n_texts), texts.size)
+        is_rare = (texts.number >= _COMMON) & (texts.number < known)
+        bit = np.where(is_rare, _COMMON + texts.number % _HASHED, texts.number)
+        places = _COMMON + _HASHED
+        at = (text * places + bit)[texts.number < known]
+        at.sort()
+        word = at >> 6
+        begins = np.flatnonzero(np.diff(word, prepend=-1) != 0)
+        bits = np.zeros(n_texts * (places // 64), dtype=np.uint64)
+        if begins.size:
+            each = np.uint64(1) << (at & 63).astype(np.uint64)
+            bits[word[begins]] = np.bitwise_or.reduceat(each, begins)
+        many = np.bincount(text[is_rare], minlength=n_texts)
         return cls(
-            owner[begins],
-            np.diff(begins, append=owner.size),
-            bits,
-            number[is_rare],
+            texts.owner[texts.begins],
+            texts.size,
+            bits.reshape(n_texts, places // 64),
+            texts.number[is_rare],
             np.concatenate([[0], np.cumsum(many)]),
         )
 
@@ -182,68 +207,83 @@ def _count_bits(words: Hashes) -> Ints:
 class SimilarTexts:
     """An index of shingled texts to compare others with."""
 
-    shingled: pl.DataFrame
-    """owner, shingle, without repeats."""
+    shingles: Hashes
+    """The hash of each different shingle, ascending."""
+    number: Ints
+    """The number of each: the more texts share it, the lower."""
+    sharing: Ints
+    """How many texts share each, by number."""
+    texts: _Numbered
     least: float
     """The similarity from which two texts are near-duplicates."""
 
     @classmethod
     def of(cls, shingled: pl.DataFrame, least: float) -> Self:
         """Build an index from texts, which may repeat shingles."""
-        return cls(shingled.unique(), least)
-
-    @cached_property
-    def _sharing(self) -> pl.DataFrame:
-        return self.shingled.group_by("shingle").len("sharing")
-
-    @cached_property
-    def _rarest(self) -> pl.DataFrame:
-        return self._rarest_of(self.shingled, self.least)
-
-    @cached_property
-    def _numbers(self) -> pl.DataFrame:
-        """A number for each shingle: the more texts share it, the lower."""
-        ordered = self._sharing.sort("sharing", "shingle", descending=[True, False])
-        return ordered.select("shingle", number=pl.int_range(pl.len(), dtype=pl.Int64))
+        owner = shingled["owner"].to_numpy()
+        shingles, code = np.unique(shingled["shingle"].to_numpy(), return_inverse=True)
+        once = _Numbered.of(owner, code)
+        shared = np.bincount(once.number, minlength=shingles.size)
+        order = np.argsort(-shared, kind="stable")
+        number = np.empty_like(order)
+        number[order] = np.arange(order.size)
+        texts = _Numbered.of(once.owner, number[once.number])
+        return cls(shingles, number, shared[order], texts, least)
 
     @cached_property
     def _sketches(self) -> _Sketches:
-        return _Sketches.of(self.shingled, self._numbers)
+        return _Sketches.of(self.texts, self.shingles.size)
 
-    def _rarest_of(self, shingled: pl.DataFrame, least: float) -> pl.DataFrame:
-        """The rarest shingles of each text: two similar texts have one of them in common.
+    def _rarest(self, texts: _Numbered, least: float) -> tuple[Ints, Ints]:
+        """The text and the number of the shingles by which similar texts are found.
 
-        Returns owner, shingle, its position among those of its text, and their count.
+        Of the rarest of each text, those that are no boilerplate here.
         """
-        ordered = (
-            shingled.join(self._sharing, on="shingle", how="left")
-            .with_columns(pl.col("sharing").fill_null(0))
-            .sort("owner", "sharing", "shingle")
-            .with_columns(
-                position=pl.int_range(pl.len(), dtype=pl.UInt32).over("owner"),
-                count=pl.len().over("owner"),
-            )
-        )
-        return ordered.filter(_enough(least), pl.col("sharing") <= MOST_SHARING).drop(
-            "sharing"
-        )
+        rows = np.flatnonzero(texts.rarest(least))
+        number = texts.number[rows]
+        # What this index does not have comes last, and is shared by none of its texts.
+        sharing = np.append(self.sharing, 0)[np.minimum(number, self.sharing.size)]
+        kept = sharing <= MOST_SHARING
+        return texts.owner[rows[kept]], number[kept]
+
+    @cached_property
+    def _own_rarest(self) -> tuple[Ints, Ints]:
+        return self._rarest(self.texts, self.least)
+
+    @cached_property
+    def _is_wanted(self) -> npt.NDArray[np.bool_]:
+        """By number: whether a text of the index is found by this shingle."""
+        wanted = np.zeros(self.shingles.size, dtype=np.bool_)
+        wanted[self._own_rarest[1]] = True
+        return wanted
 
     def find(self, others: pl.DataFrame) -> pl.DataFrame:
         """Find the others (owner, shingle) that are similar to texts of the index.
 
         Returns other, owner, similarity.
         """
+        owner = others["owner"].to_numpy()
+        shingle = others["shingle"].to_numpy()
+        if not owner.size or not self.shingles.size:
+            return _NO_PAIRS
+        place = np.minimum(
+            np.searchsorted(self.shingles, shingle), self.shingles.size - 1
+        )
+        is_known = self.shingles[place] == shingle
+        number = self.number[place]
         # Most texts of a stream resemble nothing in the index, so the full work is for
         # few.
-        some = (
-            others.join(self._rarest, on="shingle", how="semi").select("owner").unique()
-        )
-        others = others.join(some, on="owner", how="semi").unique()
-        rarest = self._rarest_of(others, self.least)
-        sketches = _Sketches.of(others, self._numbers)
+        some = np.zeros(int(owner.max()) + 1, dtype=np.bool_)
+        some[owner[is_known & self._is_wanted[number]]] = True
+        rows = some[owner]
+        own = np.unique(shingle[rows], return_inverse=True)[1]
+        number = np.where(is_known[rows], number[rows], self.shingles.size + own)
+        texts = _Numbered.of(owner[rows], number)
+        sketches = _Sketches.of(texts, self.shingles.size)
+        rarest = self._rarest(texts, self.least)
         found = [
-            self._similar(other, owner, sketches)
-            for other, owner in _candidates(rarest, self._rarest)
+            self._similar(other, known, sketches)
+            for other, known in _candidates(rarest, self._own_rarest, self.shingles.size)
         ]
         return pl.concat([_NO_PAIRS, *found]).sort("other", "owner")
 
@@ -254,9 +294,9 @@ class SimilarTexts:
         """
         mine = self._sketches
         # Of the smaller of two similar texts fewer shingles are enough to meet the larger.
-        few = self._rarest.filter(_enough(2 * self.least / (1 + self.least)))
+        few = self._rarest(self.texts, 2 * self.least / (1 + self.least))
         found = []
-        for other, owner in _candidates(self._rarest, few):
+        for other, owner in _candidates(self._own_rarest, few, self.shingles.size):
             size = mine.size[mine.place(owner)]
             other_size = mine.size[mine.place(other)]
             once = (size < other_size) | ((size == other_size) & (owner < other))
@@ -292,34 +332,30 @@ class SimilarTexts:
         return pl.DataFrame(columns, _PAIRS)
 
 
-def _enough(least: float) -> pl.Expr:
-    """Which of a text's shingles, the rarest first, a text of this similarity must meet."""
-    # Subtract a little so that 0.7 * 10 = 7.000000000000001 does not become 8.
-    needed = (pl.col("count") * least - 1e-9).ceil()
-    return pl.col("position") < pl.col("count") - needed + 1
-
-
 _PAIRS = {"other": pl.Int64(), "owner": pl.Int64(), "similarity": pl.Float64()}
 _NO_PAIRS = pl.DataFrame(schema=_PAIRS)
 
 
-def _candidates(rarest: pl.DataFrame, index: pl.DataFrame) -> Iterator[tuple[Ints, Ints]]:
+def _candidates(
+    rarest: tuple[Ints, Ints], index: tuple[Ints, Ints], known: int
+) -> Iterator[tuple[Ints, Ints]]:
     """Yield pairs of an other text and one of the index that have a rare shingle in common.
 
-    ``rarest`` is sorted by owner. Each pair comes once; some blocks of pairs at a time.
+    Both are texts and the numbers of shingles, of which the index has those below ``known``;
+    ``rarest`` is sorted by text. Each pair comes once; some blocks of pairs at a time.
     """
-    sorted_index = index.sort("shingle")
-    known = sorted_index["shingle"].to_numpy()
-    owner = sorted_index["owner"].to_numpy()
-    asked = rarest["shingle"].to_numpy()
-    other = rarest["owner"].to_numpy()
-    first = np.searchsorted(known, asked)
-    many = np.searchsorted(known, asked, side="right") - first
+    other, asked = rarest
+    owner = index[0][np.argsort(index[1], kind="stable")]
+    ends = np.cumsum(np.bincount(index[1], minlength=known + 1))
+    begins = np.append(0, ends)[:-1]
+    asked = np.minimum(asked, known)
+    first = begins[asked]
+    many = ends[asked] - first
     before = np.cumsum(many) - many
     # Cut where a text begins, so that both ends of a pair's repeats stand in one block.
-    begins = np.flatnonzero(np.diff(other, prepend=-1) != 0)
-    block = before[begins] // _CANDIDATES_AT_ONCE
-    cuts = [*begins[np.flatnonzero(np.diff(block, prepend=-1))].tolist(), other.size]
+    texts = np.flatnonzero(np.diff(other, prepend=-1) != 0)
+    block = before[texts] // _CANDIDATES_AT_ONCE
+    cuts = [*texts[np.flatnonzero(np.diff(block, prepend=-1))].tolist(), other.size]
     for start, stop in pairwise(cuts):
         counts = many[start:stop]
         row = np.repeat(np.arange(start, stop), counts)
