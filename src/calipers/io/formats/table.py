@@ -43,6 +43,7 @@ from calipers.io.tables.cells import (
 from calipers.io.tables.columns import Pairs
 from calipers.io.tables.graded_cells import check_grades_are_numbers, with_grades_inside
 from calipers.io.tables.grades import as_numbers, notes_on_ratings
+from calipers.io.tables.judged_columns import judged_as_rows
 from calipers.io.tables.look import look_at
 from calipers.io.tables.merge import numbered_as_one, pages_as_items
 from calipers.io.tables.orders import with_questions, without_dashes
@@ -82,8 +83,8 @@ ONE_EACH = ("grade", "score", "rank", "start", "group")
 
 
 def read_handwritten(table: InputTable, role: Role) -> Dataset:
-    """Read a table after merging columns: ``Chunk 1``, ``Chunk 2``; file and page."""
-    merged = numbered_as_one(table, role)
+    """Read a table after its columns are merged: ``Chunk 1``, ``Chunk 2``; file and page."""
+    merged = numbered_as_one(judged_as_rows(table), role)
     apart = targets_beside_results(merged)
     if apart is not None:
         return _read_apart(apart, role)

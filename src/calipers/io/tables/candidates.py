@@ -10,6 +10,7 @@ from calipers.errors import Unclear
 from calipers.io.tables.cells import looks_like_texts
 from calipers.io.tables.columns import GRADES, IGNORE, Pairs
 from calipers.io.tables.grades import grades_of_words
+from calipers.io.tables.judged_columns import judged_columns
 from calipers.io.tables.profile import FEW, Profile, Profiles
 from calipers.io.tables.usual_names import IDENTITIES, IGNORED, numbered_groups, renaming
 from calipers.model.matched import Role
@@ -120,6 +121,8 @@ def mappings(profiles: Profiles, lacking: set[str], role: Role) -> Iterator[Pair
     starts: list[Pairs] = [()]
     if "query" in lacking:
         starts = [(("query", question.name),) for question in _questions(single)]
+        if judged_columns(profiles.frame) is not None:
+            yield from starts
     whole = bool(lacking & {"query", "item"})
     for start in starts:
         used = {theirs for _, theirs in start}
@@ -401,7 +404,8 @@ def _target_columns(rest: list[Profile], groups: list[str]) -> Iterator[tuple[st
     """The columns that may list targets."""
     for item in _items(rest):
         yield ("quote" if item.kind == "texts" else "ground_truth", item.name)
-    yield from (("ground_truth", group) for group in groups)
+    # Several columns are merged in a table, beside others that are.
+    yield from (("item", group) for group in groups)
 
 
 def _result_columns(rest: list[Profile], groups: list[str]) -> Iterator[tuple[str, str]]:
@@ -417,8 +421,9 @@ def _in_order(mapping: Pairs, rest: list[Profile], known: set[str]) -> Iterator[
     if known & {"score", "rank", "retrieved"}:
         yield mapping
         return
-    # What is the same in all rows of a question orders nothing.
+    # What is the same in all rows of a question orders nothing, and neither do row numbers.
     may = [one for one in rest if one.may_order and _may_be_result(one)]
+    may = [one for one in may if not one.numbers_table]
     ordering = sorted(may, key=_is_early)
     every = [orders(one) for one in ordering]
     # What each column most likely is comes before what one of them may be, too.
@@ -456,7 +461,7 @@ def _questions(free: list[Profile]) -> list[Profile]:
     may = [one for one in free if one.kind in ("texts", "words", "places", "numbers")]
     may = [one for one in may if not says_expected(one.name)] or may
     return sorted(
-        (one for one in may if one.different > 1 or one.asks or len(one.cells) == 1),
+        (one for one in may if one.asks or _tells_apart(one)),
         key=unlikely,
     )[:4]
 
@@ -476,6 +481,7 @@ def _items(rest: list[Profile]) -> list[Profile]:
             not profile.is_whole
             or _says_no(profile)
             or (profile.may_rank and profile.has_several_rows)
+            or (profile.numbers_table and not profile.words & _NAMED)
         )
         return (
             not expected,
@@ -501,19 +507,31 @@ def _items(rest: list[Profile]) -> list[Profile]:
     ]
     may = [one for one in may if not one.words & _NEGATIVE]
     # The same word in every row names nothing that could be found.
-    may = [one for one in may if one.different > 1 or len(one.cells) == 1] or may
+    others = [one for one in may if one.kind != "numbers"]
+    may = [one for one in may if _tells_apart(one)] or others
     return sorted(may, key=unlikely)[:6]
+
+
+def _tells_apart(profile: Profile) -> bool:
+    """Whether a column has two different values, or one row."""
+    return profile.different > 1 or len(profile.cells) == 1
 
 
 def _returned_lists(rest: list[Profile]) -> list[Profile]:
     """The columns that may list results, the likelier first."""
 
-    def unlikely(profile: Profile) -> tuple[bool, bool, int]:
+    def unlikely(profile: Profile) -> tuple[bool | int, ...]:
         hinted = possible_meaning(profile.name) == "retrieved"
-        return not profile.comes_last, not hinted, -profile.count
+        return (
+            profile.numbers_table,
+            not profile.comes_last,
+            not hinted,
+            -profile.count,
+        )
 
     may = [one for one in rest if one.kind in ("lists", "words", "places", "numbers")]
     may = [one for one in may if not says_expected(one.name)]
+    may = [one for one in may if one.kind != "numbers" or _tells_apart(one)]
     return sorted(may, key=unlikely)[:4]
 
 

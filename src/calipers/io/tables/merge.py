@@ -5,8 +5,7 @@ from dataclasses import replace
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.tables.orders import as_number
-from calipers.io.tables.profile import SOME, Profile
+from calipers.io.tables.profile import SOME, Profile, score_in_order
 from calipers.io.tables.scan import InputTable, cell_texts, explained
 from calipers.io.tables.usual_names import numbered_groups, renaming
 from calipers.model.ground_truth import MARK
@@ -51,7 +50,8 @@ def numbered_as_one(table: InputTable, role: Role) -> InputTable:
             (stem for stem, what in wanted.items() if what == "retrieved"), None
         )
         for stem in groups.keys() - wanted.keys():
-            if results is not None and _score_in_order(table, groups[stem]):
+            some = table.rows(pl.col(groups[stem]).cast(pl.String))
+            if results is not None and score_in_order(some, groups[stem]):
                 table = _without(table, groups[stem])
                 continue
             _refuse_numbers(table, groups[stem], groups[next(iter(wanted))])
@@ -59,20 +59,6 @@ def numbered_as_one(table: InputTable, role: Role) -> InputTable:
             _refuse_pivot(table, groups[stem])
             table = _merge_columns(table, groups[stem], what)
     return table
-
-
-def _score_in_order(table: InputTable, columns: list[str]) -> bool:
-    """Whether fractions fall along every row, or rise: scores of results that are in order."""
-    cells = table.rows(pl.col(columns).cast(pl.String))
-    texts = Profile(columns[0], pl.concat([cells[one].alias("cell") for one in columns]))
-    if texts.kind != "numbers" or texts.is_whole:
-        return False
-    rows = [
-        [number for number in row if number is not None]
-        for row in cells.select(as_number(one) for one in columns).iter_rows()
-    ]
-    falls = all(row == sorted(row, reverse=True) for row in rows)
-    return falls or all(row == sorted(row) for row in rows)
 
 
 def _without(table: InputTable, columns: list[str]) -> InputTable:

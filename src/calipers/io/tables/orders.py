@@ -6,9 +6,8 @@ import polars as pl
 
 from calipers.errors import Unclear
 from calipers.io.tables.candidates import orders
-from calipers.io.tables.cells import SPELLED_RANK
 from calipers.io.tables.columns import IGNORE, Pairs
-from calipers.io.tables.profile import NO_NUMBER, SOME, Profile, Profiles
+from calipers.io.tables.profile import NO_NUMBER, SOME, Profile, Profiles, as_number
 from calipers.io.tables.scan import InputTable, cell_texts
 from calipers.io.tables.usual_names import IGNORED
 from calipers.model.fact import Fact, sentence
@@ -105,14 +104,6 @@ def _two_orders(name: str, orderings: Sequence[Profile]) -> Unclear:
         f"{name} has two orders of results, {first.name!r} and {second.name!r}, and they differ",
         *lines,
     )
-
-
-def as_number(column: str) -> pl.Expr:
-    """A column of numbers as people write them."""
-    cells = cell_texts(column).str.strip_suffix("%").str.strip_chars()
-    spelled = cells.str.extract(SPELLED_RANK)
-    number = cells.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
-    return pl.coalesce(number, spelled.cast(pl.Float64, strict=False)).alias(column)
 
 
 def without_dashes(table: InputTable, ours: dict[str, str]) -> InputTable:

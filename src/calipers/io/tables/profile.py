@@ -6,7 +6,7 @@ its profile in ``resolve``; which columns may be meant for a field is decided in
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Literal
 
@@ -20,7 +20,7 @@ from calipers.io.tables.cells import (
     looks_like_texts,
 )
 from calipers.io.tables.grades import JUDGEMENTS, grade_in
-from calipers.io.tables.scan import InputTable, explained
+from calipers.io.tables.scan import InputTable, cell_texts, explained
 from calipers.names import (
     COUNTING,
     FIRST_STAGE,
@@ -29,6 +29,7 @@ from calipers.names import (
     LAST_STAGE,
     NO_GRADES,
     REMARKS,
+    RESULT,
     is_distance,
     plain_name,
     unaccented,
@@ -88,7 +89,9 @@ class Profile:
     def cells(self) -> list[str]:
         """The cells that are not empty, as texts."""
         if self.column.dtype.is_nested():
-            listed = (" ; ".join(map(str, _flat(cell))) for cell in self.column.to_list())
+            listed = (
+                " ; ".join(map(_name, _flat(cell))) for cell in self.column.to_list()
+            )
             return [cell for cell in listed if cell]
         texts = self.column.cast(pl.String, strict=False).drop_nulls()
         return [text for cell in texts if (text := cell.strip())]
@@ -163,6 +166,8 @@ class Profile:
     @cached_property
     def numbers(self) -> pl.Series:
         """The cells as numbers, whatever they are padded with; null where a cell is none."""
+        if self.column.dtype.is_nested():
+            return pl.Series([None] * len(self.column), dtype=pl.Float64)
         texts = self.column.cast(pl.String, strict=False).str.strip_chars()
         if self._are_spelled_ranks:
             texts = texts.str.extract(SPELLED_RANK)
@@ -252,15 +257,23 @@ class Profile:
     @cached_property
     def counts_rows(self) -> bool:
         """Whether the numbers number the rows, or are too large to be grades."""
-        if self.column.dtype.is_nested():
-            return False  # lists and objects, as records hold them
         numbers = self.numbers
         if numbers.null_count() or not len(numbers):
             return False
-        if min(numbers.to_list()) >= BEYOND_GRADES:
-            return True
-        steps = numbers.diff().drop_nulls()
-        return len(numbers) >= COUNTED_ROWS and bool((steps == 1).all())
+        return min(numbers.to_list()) >= BEYOND_GRADES or self._steps_by_one
+
+    @cached_property
+    def _steps_by_one(self) -> bool:
+        """Whether there are enough numbers, and each is the next after the one above."""
+        numbers = self.numbers
+        if numbers.null_count() or len(numbers) < COUNTED_ROWS:
+            return False
+        return bool((numbers.diff().drop_nulls() == 1).all())
+
+    @cached_property
+    def numbers_table(self) -> bool:
+        """Whether the numbers go on from one query to the next, as those of rows do."""
+        return self._steps_by_one and not (self.may_rank and self.has_several_rows)
 
     @cached_property
     def comes_last(self) -> bool:
@@ -319,6 +332,12 @@ def _flat(cell: object) -> Iterable[object]:
     return cell if isinstance(cell, list | tuple) else [] if cell is None else [cell]
 
 
+def _name(value: object) -> str:
+    """The id of an object as results and targets have it; any other value as a text."""
+    held = value if isinstance(value, Mapping) else {}
+    return str(next((held[key] for key in RESULT["id"] if key in held), value))
+
+
 def _are_numbers(cell: str) -> bool:
     parts = list(filter(None, _DIVIDED.split(cell.strip("[]"))))
     return bool(parts) and all(_NUMBER.fullmatch(part.strip(",")) for part in parts)
@@ -359,6 +378,28 @@ def _listed(cell: str) -> list[str] | None:
 
 _MARK = re.compile(r"^\s*(?:[-*•–·]|\d{1,2}[.)])\s+")
 """What stands before an entry of a list in a cell."""
+
+
+def as_number(column: str) -> pl.Expr:
+    """A column of numbers as people write them."""
+    cells = cell_texts(column).str.strip_suffix("%").str.strip_chars()
+    spelled = cells.str.extract(SPELLED_RANK)
+    number = cells.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+    return pl.coalesce(number, spelled.cast(pl.Float64, strict=False)).alias(column)
+
+
+def score_in_order(frame: pl.DataFrame, columns: Sequence[str]) -> bool:
+    """Whether fractions fall along every row, or rise: scores of results that are in order."""
+    cells = frame.select(pl.col(columns).cast(pl.String))
+    texts = Profile(columns[0], pl.concat([cells[one].alias("cell") for one in columns]))
+    if texts.kind != "numbers" or texts.is_whole:
+        return False
+    rows = [
+        [number for number in row if number is not None]
+        for row in cells.select(as_number(one) for one in columns).iter_rows()
+    ]
+    falls = all(row == sorted(row, reverse=True) for row in rows)
+    return falls or all(row == sorted(row) for row in rows)
 
 
 def _with_merged(queries: pl.Series) -> pl.Series:

@@ -254,7 +254,7 @@ class InputTable:
             columns=frozenset((*kept, called)),
             listed=(*kept, called),
             notes=self.notes if note is None else (*self.notes, note),
-            shown={**self.shown, called: _range_of(columns)},
+            shown={**self.shown, called: range_of(columns)},
         )
 
     def batches(self, columns: list[str], rows: int) -> Iterator[pl.DataFrame]:
@@ -298,10 +298,10 @@ class InputTable:
         )
 
 
-def _range_of(columns: Sequence[str]) -> str:
+def range_of(columns: Sequence[str]) -> str:
     """Several columns in a few words.
 
-    >>> _range_of(["result 1", "result 2", "result 3"])
+    >>> range_of(["result 1", "result 2", "result 3"])
     'result 1, …, result 3'
     """
     return (
