@@ -21,9 +21,9 @@ from calipers.io.files.probe import UTF_16, Probe
 from calipers.io.files.write import PACKED, ending, is_stream
 from calipers.io.format import Format, Writer
 from calipers.io.formats.ours import Ours, is_ours_alone
-from calipers.io.tables.columns import IGNORE, Columns, say
+from calipers.io.tables.columns import IGNORE, Columns, Pairs, say
 from calipers.io.tables.scan import InputTable
-from calipers.io.tables.usual_names import numbered_groups
+from calipers.io.tables.usual_names import numbered_groups, renaming
 from calipers.model.matched import Dataset, Role
 from calipers.names import NEIGHBOUR, REVIEWED
 from calipers.words import did_you_mean
@@ -111,18 +111,36 @@ def read_probe(probe: Probe, role: Role) -> Dataset:
         return found
     from calipers.io.tables.propose import proposed
 
-    asking = found.unclear or Unclear("")
+    asking = found.unclear or Unclear("", *_parts_of_table(found, probe, role))
     return replace(
         found, proposal=proposed(asking, probe, role, read_probe), unclear=None
     )
 
 
 def _lacks_a_part(found: Dataset, probe: Probe, role: Role) -> bool:
-    """Whether records lack a part, which may stand in them under another name."""
-    if probe.look is None or probe.table is not None:
+    """Whether records lack a part, which may stand in them under another name.
+
+    A table of our own names asks by itself; one of a tool has neither part where it lacks one.
+    """
+    if probe.look is None and probe.table is None:
         return False
     has = {"ground_truth": found.ground_truth, "run": found.run}
-    return any(has[part] is None for part in (has if role == "both" else (role,)))
+    lacking = [part for part in (has if role == "both" else (role,)) if has[part] is None]
+    return bool(lacking) and (probe.table is None or not any(has.values()))
+
+
+def _parts_of_table(found: Dataset, probe: Probe, role: Role) -> tuple[Pairs, ...]:
+    """The mappings that may give the parts that a table of another tool lacks."""
+    table = probe.table
+    if table is None or found.ground_truth is not None or found.run is not None:
+        return ()
+    from calipers.io.tables.candidates import missing_part
+    from calipers.io.tables.profile import profiles_of
+
+    names = renaming(table.names())
+    asked = next((theirs for theirs, ours in names.items() if ours == "query"), None)
+    profiles = profiles_of(table, asked)
+    return missing_part(profiles, role, has_truth=False, has_results=False)
 
 
 def _read(probe: Probe, role: Role) -> Dataset:
@@ -152,7 +170,7 @@ def _read(probe: Probe, role: Role) -> Dataset:
 
 def _may_be_unfolded(probe: Probe) -> bool:
     """Whether a file may be a table in another shape than a list of records, by its keys."""
-    if probe.look is not None and probe.look.shape == "object":
+    if probe.look is not None and (probe.look.shape == "object" or probe.holds_lists):
         return True
     if probe.look is None and probe.is_text:
         return False

@@ -188,6 +188,17 @@ def test_predictions_of_several_splits_are_refused_by_name(tmp_path) -> None:
         load(alone, "both")
 
 
+def test_rankings_below_the_name_of_a_system_are_read_and_several_are_named(tmp_path) -> None:
+    ranking = {"q1": ["a", "b"], "q2": ["c"], "q3": []}
+    alone = put(tmp_path, "one.json", {"bm25": ranking})
+    assert [row["item"] for row in results(alone, "run")] == ["a", "b", "c"]
+    with pytest.raises(InvalidInput, match="the rankings of bm25, which are results"):
+        load(alone, "both")
+    path = put(tmp_path, "two.json", {"bm25": ranking, "dense": ranking})
+    with pytest.raises(InvalidInput, match="the results of several systems: bm25, dense"):
+        load(path, "run")
+
+
 @pytest.mark.parametrize("name", ["results", "hits", "chunks", "retrieved_ids"])
 def test_an_id_beside_a_list_of_results_is_that_of_the_question(tmp_path, name):
     run = put(tmp_path, "run.jsonl", [{"id": "q1", name: ["x", "a"]}])

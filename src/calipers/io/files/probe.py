@@ -81,6 +81,8 @@ class Probe:
                 trial=True,
             )
         look = self._json_look
+        if records := self.lists_as_records():
+            return records[:HEAD_ROWS]
         if look is None or self.given is not None:
             return self.given
         if look.shape == "object":
@@ -131,6 +133,20 @@ class Probe:
         ):
             return None
         return json_files.look(self.source)
+
+    @property
+    def holds_lists(self) -> bool:
+        """Whether it is a JSON list whose first value is no object."""
+        look = self._json_look
+        return look is not None and look.shape == "list" and not look.first
+
+    def lists_as_records(self) -> list[object]:
+        """The records that are written as lists; none if there are none."""
+        if not self.holds_lists:
+            return []
+        from calipers.io.records.lists_as_records import as_records, lists_in
+
+        return as_records(lists_in(self.source) if self.given is None else self.given)
 
     @cached_property
     def table(self) -> InputTable | None:

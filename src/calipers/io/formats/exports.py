@@ -353,7 +353,7 @@ def unfolded(probe: Probe) -> Probe:
     or records by number, ``{"0": {…}, "1": {…}}`` (orient="index"). Answers of ``_rank_eval``, and
     rows of BigQuery's ``VECTOR_SEARCH``, hold one result each.
     """
-    records = _neighbours(probe) or annotated(probe)
+    records = _neighbours(probe) or annotated(probe) or probe.lists_as_records()
     # As the file has it: the columns that the user names are those of its records.
     look = probe.as_written().look
     if look is not None and look.shape == "object" and len(look.first) <= _MOST_ROWS:

@@ -49,7 +49,7 @@ from calipers.io.tables.columns import Columns, Pairs
 from calipers.io.tables.scan import InputTable, explained
 from calipers.io.tables.usual_names import is_long
 from calipers.model.matched import Dataset, Role
-from calipers.names import QUERY_TEXT, plain_name, words_in
+from calipers.names import ROW, plain_name, words_in
 
 if TYPE_CHECKING:
     from calipers.io.tables.profile import Profiles
@@ -294,7 +294,7 @@ def _question_of(columns: Set[str]) -> dict[str, str]:
     """The column of the question where none is called as ours is, as ``Question``."""
     if columns & {"query", "question", "text", "id", "_id"}:
         return {}
-    usual = [name for name in sorted(columns) if plain_name(name) in QUERY_TEXT]
+    usual = [name for name in sorted(columns) if plain_name(name) in ROW["query"]]
     return {"query": usual[0]} if usual else {}
 
 
@@ -314,6 +314,9 @@ def _of_judged_results(dataset: Dataset, first: Mapping[str, object]) -> Dataset
 
 _ASKED = frozenset(field.encode_name for field in msgspec.structs.fields(Asked))
 """The names that the question and its id have in our records."""
+
+
+_PARTS = frozenset({"retrieved", "ground_truth"})
 
 
 def _is_flat(probe: Probe) -> bool:
@@ -343,7 +346,7 @@ class PlainRecords(Ours):
         """Read the records; refused if none of their fields names the question."""
         keys = probe.look.keys if probe.look else frozenset()
         alone = len(keys) > 1 and len(probe.row_keys) == 1
-        if alone and not is_long(keys) and not keys & self.kept:
+        if alone and not is_long(keys) and not keys & (_ASKED | _PARTS):
             from calipers.io.tables.candidates import nothing_fits
 
             raise nothing_fits(probe.name, _sample(probe), "query", role)

@@ -1,4 +1,4 @@
-"""Predictions of MTEB: scores by document, by query, by split, by subset."""
+"""Results by query inside of other objects: predictions of MTEB, or those of a named system."""
 
 from collections.abc import Mapping
 from itertools import islice
@@ -9,13 +9,16 @@ from calipers.io.format import Format
 from calipers.io.formats.mapping import read_mapping
 from calipers.io.records.documents import is_number
 from calipers.io.records.json_files import MOST_COLUMNS, opened
+from calipers.io.records.layout import side_of
 from calipers.io.records.mapped_parts import parts_by_query
 from calipers.model.matched import Dataset, Role
+from calipers.names import possible_meaning
 
 _SOME = 50
 """Queries that are looked at."""
 _DEEPEST = 3
 """How many objects may stand around the queries."""
+_WORDS_OF_NAME = 3
 Runs = dict[str, Mapping[str, object]]
 """Mappings of query to document to score, by their paths."""
 
@@ -39,6 +42,8 @@ class Predictions(Format):
         value = {
             key: opened(held) for key, held in look.first.items() if key != self._META
         }
+        if _lists_of_systems(value):
+            return True
         return bool(value) and bool(self._runs(value)) and not _is_scored(value)
 
     def _runs(self, value: object, before: str = "", depth: int = 0) -> Runs:
@@ -62,19 +67,51 @@ class Predictions(Format):
             raise InvalidInput(
                 f"{probe.name} cannot be read as {self.title}: {self.example}."
             )
-        runs = self._runs({key: opened(held) for key, held in probe.look.first.items()})
+        whole = {key: opened(held) for key, held in probe.look.first.items()}
+        systems = _lists_of_systems(whole)
+        runs = systems or self._runs(whole)
         if len(runs) > 1:
             raise InvalidInput(
-                f"{probe.name} holds the predictions of several splits: "
+                f"{probe.name} holds the "
+                f"{'results of several systems' if systems else 'predictions of several splits'}: "
                 f"{', '.join(runs):.200}; give a file with one of them."
             )
+        [(named, scores)] = runs.items()
         if role != "run":
             raise InvalidInput(
-                f"{probe.name} holds predictions of MTEB, which are results; give it as --run, "
-                "and the judgements of the task as --ground-truth."
+                f"{probe.name} holds {f'the rankings of {named}' if systems else self.title}, "
+                "which are results; give it as --run, and the judgements as --ground-truth (run= "
+                "and ground_truth= in Python)."
             )
-        [scores] = runs.values()
         return read_mapping(scores, "run", probe.name)
+
+
+def _lists_of_systems(value: Mapping[str, object]) -> Runs:
+    """The mappings of query to ids by the name of a system; empty if it is another object.
+
+    Each system answers the same queries, more than there are systems, and nothing is named like a
+    part of a record.
+    """
+    systems = {
+        name: held
+        for name, held in value.items()
+        if isinstance(held, Mapping) and all(map(_lists_ids, held.values()))
+    }
+    first = next(iter(systems.values()), {})
+    if len(systems) < len(value) or len(first) <= len(systems):
+        return {}
+    if any(held.keys() != first.keys() for held in systems.values()):
+        return {}
+    named = (*value, *first)
+    # A question may hold any word; a name is short.
+    short = [name for name in named if len(name.split()) <= _WORDS_OF_NAME]
+    is_part = any(side_of(name) or possible_meaning(name) for name in short)
+    return {} if is_part else systems
+
+
+def _lists_ids(value: object) -> bool:
+    """Whether a value is a list of ids."""
+    return isinstance(value, list) and all(isinstance(held, str | int) for held in value)
 
 
 def _is_scored(value: Mapping[str, object]) -> bool:
