@@ -35,4 +35,15 @@ def join_words(words: Sequence[str], *, windows: bool = WINDOWS) -> str:
         from subprocess import list2cmdline
 
         return list2cmdline(words)
-    return shlex.join(words)
+    return " ".join(map(_quoted, words))
+
+
+def _quoted(word: str) -> str:
+    """A word for a shell; one that ends like a sentence is quoted, as one may go on behind it.
+
+    >>> _quoted("score=No."), _quoted("..")
+    ("'score=No.'", '..')
+    """
+    quoted = shlex.quote(word)
+    ends = quoted == word and word[-1:] in (".", ",", ":") and word.strip("./")
+    return f"'{word}'" if ends else quoted

@@ -130,13 +130,20 @@ def of_returned(truth: GroundTruth, metrics: Sequence[Metric]) -> tuple[Metric, 
     """The metrics that can be measured: all of them, unless only returned rows were judged."""
     if not truth.only_returned:
         return tuple(metrics)
-    return tuple(metric for metric in metrics if metric.definition.name in OF_RETURNED)
+    beyond = {*beyond_returned(metrics)}
+    return tuple(metric for metric in metrics if str(metric) not in beyond)
+
+
+def beyond_returned(metrics: Sequence[Metric]) -> list[str]:
+    """The metrics that need judgements of what was not returned."""
+    return [
+        str(metric) for metric in metrics if metric.definition.name not in OF_RETURNED
+    ]
 
 
 def refuse_beyond_returned(truth: GroundTruth, metrics: Sequence[Metric]) -> None:
     """Refuse metrics that need what was not returned, where only returned rows were judged."""
-    known = of_returned(truth, metrics)
-    beyond = [str(metric) for metric in metrics if metric not in known]
+    beyond = beyond_returned(metrics) if truth.only_returned else []
     if not beyond:
         return
     named = ", ".join(beyond[:MOST_NAMED])

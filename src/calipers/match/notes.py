@@ -1,7 +1,6 @@
 """Notes about how two sides were matched, and the error where they have nothing in common."""
 
 import re
-import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import cast
@@ -24,6 +23,7 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import EXAMPLES, FAILED, MISSING, Matches, Tally, with_status
 from calipers.model.matching import IdMap, Kind
 from calipers.model.run import SAMPLE, FirstResults, Run
+from calipers.shell import join_words
 from calipers.text import normalise
 
 
@@ -428,7 +428,7 @@ def differ_in(how: IdMap, said: str | None = None, *, mapped: bool = True) -> st
     words += [f"the suffix {suffix!r}" for suffix in how.suffixes]
     words += [_WORDS[rule] for rule in rules]
     option = map_option(how.after(said)) if mapped else None
-    use = "" if option is None else f"give --map-ids {shlex.quote(option)}, or "
+    use = "" if option is None else f"give --map-ids {join_words([option])}, or "
     return f"They differ in {' and in '.join(words)}: {use}write them alike in both."
 
 

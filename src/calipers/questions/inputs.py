@@ -131,6 +131,8 @@ def as_read(
     together = bring_together(wanted.files.memory)
     named = wanted.files.columns
     columns = Columns.of(named).with_tag(weight_by).mapping_ids(wanted.map_ids)
+    if metrics is not None and wanted.judged is None:
+        columns = columns.measuring(lambda: _beyond_returned(metrics))
     inputs = reading.inputs
     if inputs.retriever is not None:
         data, inputs = _with_answers(data, inputs, columns, looks)
@@ -264,6 +266,13 @@ def matching_of(settings: MatchingSettings, *, further: Mapping[str, object]) ->
         policy=policy,
         further=tuple(further.items()),
     )
+
+
+def _beyond_returned(metrics: MetricsInput) -> list[str]:
+    """The metrics that cannot be measured where only returned rows were judged."""
+    from calipers.engines.scoring import beyond_returned, choose_metrics
+
+    return beyond_returned(choose_metrics(metrics, None))
 
 
 def _asks_for_subtopics(metrics: MetricsInput | None) -> bool:

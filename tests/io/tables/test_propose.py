@@ -486,3 +486,79 @@ def test_the_same_word_in_every_row_is_no_target(tmp_path):
     lines = lines_of(refusal(data=put(tmp_path, rows)))
     assert lines
     assert not any("item=Kieli" in line or "item=Lang" in line for line in lines)
+
+
+def test_a_trial_knows_which_metrics_are_asked(tmp_path):
+    rows = "Who?,a,1,no\nWho?,b,2,yes\nWhere?,c,1,no\nWhere?,d,2,no\n"
+    path = put(tmp_path, f"question,chunk_id,rank,Zutreffend\n{rows}")
+    with pytest.raises(InvalidInput, match=r"recall@2 cannot be measured.*returned") as caught:
+        evaluate(path, metrics="mrr,recall@2")
+    assert 'columns={"grade": "Zutreffend"}' in str(caught.value)
+    assert 'judged="complete"' in str(caught.value)
+    with pytest.raises(InvalidInput) as caught:
+        evaluate(path, metrics="mrr")
+    assert "cannot be measured" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("metric", "judges"), [("mrr", True), ("ndcg@5", False)])
+def test_a_line_that_cannot_give_the_metric_is_not_proposed(metric, judges, tmp_path):
+    # The ids that are expected are a few of those that were returned.
+    rows = [f"{n % 5 + 1},{(7 * n) % 12 + 1},{n % 4},q{n // 5},{n // 5 + 2}" for n in range(15)]
+    header = "Rang,Gefundenes Dokument,Aufwand,Frage,Erwartetes Dokument\n"
+    path = put(tmp_path, header + "\n".join(rows) + "\n")
+    with pytest.raises(InvalidInput) as caught:
+        evaluate(path, metrics=metric)
+    assert ('"grade": "Aufwand"' in str(caught.value)) is judges
+
+
+def test_a_number_of_the_row_orders_nothing_and_was_not_returned(tmp_path):
+    rows = [f"{n},Wer {n // 2}?,e{n // 2},{'ex'[n % 2]}{n // 2}" for n in range(6)]
+    path = put(tmp_path, "No.,Anliegen,Erwartet,Dokument\n" + "\n".join(rows) + "\n")
+    sentence = refusal(data=path)
+    assert "score=No." not in sentence
+    assert value(lines_of(sentence)[0], data=path) == 1.0
+
+
+def test_a_name_that_ends_like_a_sentence_is_quoted(tmp_path):
+    path = put(tmp_path, "Vorgang.,Erwartet.\nWer war das?,a\nWo war das?,c\n")
+    sentence = refusal(ground_truth=path, run={"Wer war das?": ["a"], "Wo war das?": ["b"]})
+    assert "--column 'query=Vorgang.'" in sentence
+
+
+def test_a_reading_without_results_is_no_line(tmp_path):
+    rows = [
+        f'{{"Frage": "Wer {n // 2}?", "Fundstelle": "a{n}", "rank": {n % 2 + 1}, '
+        f'"Güte": "{"1" if n % 2 else ""}", "id": {n}}}'
+        for n in range(6)
+    ]
+    path = put(tmp_path, "\n".join(rows) + "\n", "data.jsonl")
+    assert lines_of(refusal(data=path)) == ["--column 'grade=Güte'"]
+
+
+@pytest.mark.parametrize(
+    "header", ["input,expected_output,output", "inputs,reference,outputs", "input,expected,output"]
+)
+def test_a_table_of_a_tool_without_its_parts_is_asked_about(header, tmp_path):
+    path = put(tmp_path, f"{header}\nWho was it?,a,b;a\nWhere was it?,c,c;d\n")
+    [line] = lines_of(refusal(data=path))
+    assert value(line, data=path) == 0.75
+
+
+def test_columns_of_targets_beside_merged_results_have_a_line(tmp_path):
+    header = "query,Soll 1,Soll 2,result_1,result_2"
+    path = put(tmp_path, f"{header}\nWho?,a,,b,a\nWhere?,c,d,d,x\n")
+    [line] = lines_of(refusal(data=path))
+    assert value(line, data=path) == 0.75
+
+
+def test_nested_columns_of_unknown_names_have_a_line(tmp_path):
+    import polars as pl
+
+    results = [[{"id": one, "score": 1.0} for one in ids] for ids in (("b", "a"), ("c", "d"))]
+    for found in (results, [["b", "a"], ["c", "d"]]):
+        frame = pl.DataFrame(
+            {"Soru": ["Kim bu?", "Ne bu?"], "Doğru": [["a"], ["c"]], "Gelen": found}
+        )
+        frame.write_parquet(tmp_path / "data.parquet")
+        line, *_ = lines_of(refusal(data=tmp_path / "data.parquet"))
+        assert value(line, data=tmp_path / "data.parquet") == 0.75

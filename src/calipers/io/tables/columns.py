@@ -87,6 +87,8 @@ class Columns:
     """How the user says that ids are compared; empty if nothing is said, None where it cannot."""
     beside: dict[Role, Callable[["Columns"], Dataset]] = field(default_factory=dict)
     """What reads the other of two files, by the role of the one that is read."""
+    needs_all: Callable[[], Sequence[str]] = tuple
+    """The metrics asked for that need judgements of what was not returned, too."""
 
     def fresh(self) -> "Columns":
         """The same mapping, to read another file with it."""
@@ -162,6 +164,10 @@ class Columns:
         """The same for a command that compares ids, in the way that the user says."""
         return replace(self, map_ids=how or "")
 
+    def measuring(self, needs_all: Callable[[], Sequence[str]]) -> "Columns":
+        """The same for a command that measures; trials ask which metrics need all judgements."""
+        return replace(self, needs_all=needs_all)
+
     def with_more(self, pairs: Iterable[tuple[str, str]]) -> "Columns | None":
         """The same and further columns; None where a field or column would be said twice."""
         try:
@@ -177,15 +183,14 @@ class Columns:
         every += [*self.ignored, *more.ignored]
         if len({*every}) < len(every):
             return None
-        return Columns(
-            {**self.named, **both},
-            (*self.ignored, *more.ignored),
-            (*self.tags, *more.tags),
-            self.perhaps,
-            sheet=self.sheet,
+        return replace(
+            self,
+            named={**self.named, **both},
+            ignored=(*self.ignored, *more.ignored),
+            tags=(*self.tags, *more.tags),
+            seen={},
+            sheets={},
             grades=SaidGrades({**self.grades, **more.grades}),
-            map_ids=self.map_ids,
-            beside=self.beside,
         )
 
     def columns_for(self, columns: Iterable[str], name: str) -> dict[str, list[str]]:

@@ -75,6 +75,8 @@ class Offer:
     """How ids have to be compared so that some are in common; None if they are as they stand."""
     other: Dataset | None = None
     """What it gives of the file beside."""
+    lacks: Sequence[str] = ()
+    """The metrics asked for that it cannot give, as only what was returned was judged."""
 
     @property
     def said(self) -> Pairs:
@@ -232,6 +234,7 @@ def _readable(
     offers: list[Offer] = []
     near: list[Offer] = []
     alone: list[Offer] = []
+    partial: list[Offer] = []
     listed = frozenset().union(*probe.row_keys.values())
     own = listed
     for _ in range(MOST_TRIALS):
@@ -248,6 +251,11 @@ def _readable(
             dataset = read(head.saying(columns), role)
             if not _is_whole(dataset, role):
                 waiting[:0] = _answers(pairs, dataset.unclear)
+                continue
+            if _says_nothing(dataset):
+                continue
+            if lacks := _metrics_beyond(dataset, columns):
+                partial.append(Offer(pairs, dataset, lacks=lacks))
                 continue
             common = _in_common(dataset, columns, role, probe.columns_said)
             if common.kind == "nothing":
@@ -275,7 +283,27 @@ def _readable(
         except (CalipersError, pl.exceptions.DuplicateError):
             continue  # also where a file has a column of that name already
     offers = [one for one in offers if not any(_repeats(one, other) for other in offers)]
-    return sorted(offers, key=_has_fewer_results) or near[:1] or alone[:MOST_SHOWN]
+    offers = sorted(offers, key=_has_fewer_results) or near[:1] or partial[:1]
+    return offers or alone[:MOST_SHOWN]
+
+
+def _says_nothing(dataset: Dataset) -> bool:
+    """Whether nothing was returned in a trial that reads both, or nothing should be found."""
+    truth = dataset.ground_truth
+    run = dataset.run
+    if truth is None or run is None:
+        return False
+    if not run.in_memory and next(iter(run.scan()), None) is None:
+        return True
+    return not run.frame.height or (
+        not truth.only_returned and not (truth.targets["grade"] > 0).any()
+    )
+
+
+def _metrics_beyond(dataset: Dataset, columns: Columns) -> Sequence[str]:
+    """The metrics asked for that cannot be measured, if only what was returned was judged."""
+    truth = dataset.ground_truth
+    return columns.needs_all() if truth is not None and truth.only_returned else ()
 
 
 def _names_ours(pairs: Pairs, own: frozenset[str]) -> bool:
@@ -468,10 +496,11 @@ def _meet(truth: GroundTruth, results: pl.DataFrame, map_ids: str | None) -> _Co
     if not len(targets):
         if "quote" not in truth.kinds:
             return _SOMETHING
-        return _SOMETHING if _stand_in_texts(truth, results) else _NOTHING
+        quotes = truth.targets["quote"].drop_nulls().unique()
+        return _SOMETHING if _stand_in_texts(quotes, results) else _NOTHING
     if "item" not in results.columns:
         # Targets in words are looked for in the texts.
-        in_words = "text" in results.columns and looks_like_texts(targets)
+        in_words = looks_like_texts(targets) and _stand_in_texts(targets, results)
         return _SOMETHING if in_words else _NOTHING
     items = results["item"].drop_nulls().head(_LOOKED_BESIDE).unique()
     how = parse_id_map(map_ids) if map_ids else IdMap()
@@ -492,13 +521,12 @@ def _meet(truth: GroundTruth, results: pl.DataFrame, map_ids: str | None) -> _Co
     return _Common("nearly") if likely else _NOTHING
 
 
-def _stand_in_texts(truth: GroundTruth, results: pl.DataFrame) -> bool:
+def _stand_in_texts(quotes: pl.Series, results: pl.DataFrame) -> bool:
     """Whether one of the quotes stands in one of the texts, whatever blanks and case it has."""
     if "text" not in results.columns:
         return False
     texts = results["text"].drop_nulls().head(_LOOKED_BESIDE).unique().to_list()
     held = "\n".join(" ".join(text.split()) for text in texts).casefold()
-    quotes = truth.targets["quote"].drop_nulls().unique().to_list()
     return any(" ".join(quote.split()).casefold() in held for quote in quotes)
 
 
@@ -533,6 +561,17 @@ def _named(frame: pl.DataFrame) -> list[str]:
     ]
 
 
+def _then_measure(lacks: Sequence[str]) -> str:
+    """What to measure with a line that gives judgements of what was returned alone."""
+    if not lacks:
+        return ""
+    option = "--judged complete" if is_command_line() else 'judged="complete"'
+    return (
+        f"Then measure precision, hit_rate or mrr, or add {option} if nothing else is relevant: "
+        f"{', '.join(lacks):.60} cannot be measured, as only what was returned was judged."
+    )
+
+
 def looks_at(offers: Sequence[Offer], *, named: bool = True) -> str:
     """What each mapping would mean for one query, a line each; ``named``, with the mapping.
 
@@ -546,7 +585,8 @@ def looks_at(offers: Sequence[Offer], *, named: bool = True) -> str:
     )
     looks = [row[chosen] if row else "" for row in rows]
     if len(offers) == 1 or not named:
-        return "".join(f"{LOOK}{look}" for look in looks if look)
+        then = _then_measure(offers[0].lacks)
+        return "".join(f"{LOOK}{look}" for look in (*looks, then) if look)
     lines = [offer.line for offer in offers]
     width = max(map(len, lines))
     shown = zip(lines, looks, strict=True)

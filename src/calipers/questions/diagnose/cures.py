@@ -5,7 +5,6 @@ after the change, and the run as it would be. A new cure is one function in ``CU
 the tests that needs it.
 """
 
-import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property, partial
@@ -28,6 +27,7 @@ from calipers.questions.diagnose.lists import Lists, matches_after
 from calipers.questions.diagnose.mapped_ids import MappedIds, with_ids_mapped
 from calipers.questions.diagnose.same_ids import SameIds
 from calipers.questions.shown_results import wanted_per_query
+from calipers.shell import join_words
 from calipers.statistics.paired_rows import sign_test
 
 Kind = Literal["would be", "at most"]
@@ -361,7 +361,7 @@ def ids(seen: Seen) -> Iterator[Trial]:
                 [Fact(about="name", text=words), Fact(about="name", text=option)],
             ),
             "write the ids alike",
-            option=f"--map-ids {shlex.quote(option)}{depth}",
+            option=f"--map-ids {join_words([option])}{depth}",
             at_full_depth=beyond,
             deeper=deeper,
             same_ids=same,

@@ -1,6 +1,5 @@
 """Why targets were not found."""
 
-import shlex
 from collections.abc import Mapping
 from reprlib import repr as short
 from typing import Any, ClassVar
@@ -11,6 +10,7 @@ from calipers.errors import InvalidInput
 from calipers.frozen import dataclass
 from calipers.model.arrays import Ints
 from calipers.model.result import HasRows, Plain, plain, sentences_of
+from calipers.shell import join_words
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Misses(Plain, HasRows):
                 f"There is no reason {short(reason)}; a reason is one of {', '.join(known)}."
             )
         if reason == "another_id" and self.map_ids is not None:
-            return f"give --map-ids {shlex.quote(self.map_ids)}"
+            return f"give --map-ids {join_words([self.map_ids])}"
         if self.tells(reason):
             return known[reason]
         lacking = [f"--{name}" for name in TELLS_MORE if name not in self.given]
