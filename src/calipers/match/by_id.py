@@ -51,6 +51,8 @@ def match_by_id(
             ), tally
     targets = _targets(ground_truth)
     sieve = Sieve(targets["query"], targets["item"])
+    # A join copies every column; the codes say which query it is.
+    targets = targets.drop("query")
     edges: list[pl.DataFrame] = []
     waiting: list[pl.DataFrame] = []
 
