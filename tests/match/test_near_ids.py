@@ -13,6 +13,7 @@ from calipers.errors import InvalidInput
 from calipers.match.id_hashes import Ids, Named, may_be_alike, none_alike
 from calipers.match.near_ids import PARTS, SPELLINGS, near_ids, prefix_between, spelled
 from calipers.model.matching import ID_RULES, IdMap
+from calipers.shell import join_words
 from tests.match.test_map_ids import maps
 
 names = st.text("aB01.-_/ %2?#:é\uff21\n", min_size=1, max_size=12)
@@ -170,7 +171,7 @@ def test_each_rule_is_named_and_its_option_makes_the_ids_meet(rule: str, swapped
     before = calipers.evaluate(rows, metrics="recall@1")
     assert before["recall@1"].mean == 0.5
     (note,) = [note for note in before.settings["notes"] if "nearly so" in note]
-    assert f"--map-ids {rule}," in note
+    assert f"--map-ids {join_words([rule])}," in note
     after = calipers.evaluate(rows, metrics="recall@1", map_ids=rule)
     assert after["recall@1"].mean == 1.0
 
@@ -233,3 +234,27 @@ def test_nothing_is_computed_where_nothing_is_missed() -> None:
     nothing = Ids(np.empty(0, np.int64), pl.Series([], dtype=pl.String))
     some = Ids(np.zeros(1, np.int64), pl.Series(["a"]))
     assert near_ids(nothing, some) == near_ids(some, nothing) == []
+
+
+@pytest.mark.parametrize(
+    ("result", "target", "option"),
+    [
+        ("idx:C-30", "c30", "prefix=idx:,case,signs"),
+        ("idx:c-30", "c30", "prefix=idx:,signs"),
+        ("kb/a_B-7", "a-b-7", "prefix=kb/,case,signs"),
+        ("https://kb.org/FAQ-07", "faq_7", "prefix=https://kb.org/,zeros,case,signs"),
+        ("s3://b/Plan.PDF", "plan", "prefix=s3://b/,extension,case"),
+    ],
+)
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_prefix_is_seen_beside_several_rules(result, target, option, swapped):
+    result, target = (target, result) if swapped else (result, target)
+    rows = [
+        {"query": "q", "retrieved": [result, "other"], "ground_truth": [target]},
+        {"query": "r", "retrieved": ["z"], "ground_truth": ["z"]},
+    ]
+    assert option in str(calipers.evaluate(rows, metrics="recall@1"))
+    assert calipers.misses(rows).map_ids == option
+    assert option in str(calipers.diagnose(rows))
+    mapped = calipers.evaluate(rows, metrics="recall@1", map_ids=option)
+    assert mapped["recall@1"].mean == 1.0

@@ -219,7 +219,7 @@ def recognise(probe: Probe, role: Role) -> Format:
         for file_format in built_in()
         if not file_format.fallback and file_format.detect(probe)
     ]
-    if not probe.is_text and all(file_format.yields(probe) for file_format in claimed):
+    if (claimed or not probe.is_text) and all(file_format.yields(probe) for file_format in claimed):
         from calipers.io.formats.exports import Exports, find_export
 
         if find_export(probe, role, whole=bool(claimed)) is not None:

@@ -60,6 +60,14 @@ PARTS = tuple(
 """Rules that take a part off an id."""
 _BESIDE_PREFIXES = ((), ("extension",), ("query",), ("case",), ("zeros",), ("slash",))
 """Rules that may be needed beside a prefix."""
+_WITH_SIGNS = (
+    ("extension", "case"),
+    ("signs",),
+    ("case", "signs"),
+    ("zeros", "signs"),
+    ("zeros", "case", "signs"),
+)
+"""The same where none of those is enough; they may change the prefix, so it is cut off first."""
 _AFFIXES = 3
 """At most so many prefixes, or suffixes, are taken off together."""
 
@@ -299,7 +307,12 @@ class NearPairs:
             if counts:
                 break
         else:
-            return
+            for rules in _WITH_SIGNS:
+                counts = _cut_counts(self.wanted, self.called, IdMap((), rules))
+                if counts:
+                    break
+            else:
+                return
         prefixes = _most_common(counts)
         yield from (IdMap((prefix,), rules) for prefix in prefixes)
         if len(prefixes) > 1:
@@ -365,6 +378,29 @@ def _prefix_counts(names: pl.Series, others: pl.Series) -> Counter[str]:
     ):
         if prefix_between(first, f"{prefix}{first}"):
             counts[prefix] += count
+    return counts
+
+
+def _cut_counts(names: pl.Series, others: pl.Series, how: IdMap) -> Counter[str]:
+    """How often each prefix is between two names of a pair that are equal by rules without it."""
+    pairs = pl.DataFrame(
+        {
+            "name": names,
+            "other": others,
+            "one": spelled(names, how),
+            "two": spelled(others, how),
+        }
+    )
+    one = pl.col("one")
+    two = pl.col("two")
+    few = pairs.filter((one.str.ends_with(two) | two.str.ends_with(one)) & (one != two))
+    counts: Counter[str] = Counter()
+    for name, other, first, second in few.iter_rows():
+        longer, rest = (name, second) if len(first) > len(second) else (other, first)
+        ends = (sign.end() for sign in re.finditer(r"[\W_]", longer))
+        cut = next((end for end in ends if how.of(longer[end:]) == rest), None)
+        if rest and cut:
+            counts[longer[:cut]] += 1
     return counts
 
 

@@ -429,7 +429,9 @@ def differ_in(how: IdMap, said: str | None = None, *, mapped: bool = True) -> st
     words += [_WORDS[rule] for rule in rules]
     option = map_option(how.after(said)) if mapped else None
     use = "" if option is None else f"give --map-ids {join_words([option])}, or "
-    return f"They differ in {' and in '.join(words)}: {use}write them alike in both."
+    *before, last = words
+    listed = f"{', in '.join(before)} and in {last}" if before else last
+    return f"They differ in {listed}: {use}write them alike in both."
 
 
 def _are_numbers(ids: Sequence[str], others: Sequence[str]) -> bool:

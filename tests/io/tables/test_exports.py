@@ -1,5 +1,8 @@
 """Exports of experiments as tables: what should be found, and what came back, are not exchanged."""
 
+import csv
+import json
+
 import pytest
 
 from calipers import evaluate
@@ -26,3 +29,15 @@ def test_what_should_be_found_is_what_its_name_says(header, turned, tmp_path):
     path.write_text("\n".join(lines) + "\n")
     scores = evaluate(path, metrics="recall@10,mrr")
     assert (scores["recall@10"].mean, scores["mrr"].mean) == (0.75, 0.75)
+
+
+def test_objects_in_the_cells_of_a_table_are_opened(tmp_path):
+    rows = [("Who?", ["a"], ["b", "a"]), ("Where?", ["c"], ["c", "d"])]
+    path = tmp_path / "langfuse.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["id", "input", "expectedOutput", "output"])
+        for asked, targets, results in rows:
+            cells = {"question": asked}, {"ids": targets}, {"ids": results}
+            writer.writerow([asked[:2], *map(json.dumps, cells)])
+    assert evaluate(path, metrics="mrr")["mrr"].mean == 0.75

@@ -9,6 +9,7 @@ from calipers.errors import InvalidInput, command_line
 from calipers.io.load import load
 from calipers.io.tables.columns import Columns
 from tests.io.test_natural_files import PROPOSED, said
+from tests.workbook import write_workbook
 
 RUN = {"q": ["b", "a"], "p": ["c"]}
 ROWS = {"q": ("a", "b"), "p": ("c", "d")}
@@ -562,3 +563,11 @@ def test_nested_columns_of_unknown_names_have_a_line(tmp_path):
         frame.write_parquet(tmp_path / "data.parquet")
         line, *_ = lines_of(refusal(data=tmp_path / "data.parquet"))
         assert value(line, data=tmp_path / "data.parquet") == 0.75
+
+
+def test_a_title_above_merged_cells_is_named(tmp_path):
+    rows = [["Golden set"], [], ["Otázka", "Úryvek", "Hodnota"], ["Kdo?", "a", 1]]
+    rows += [[None, "b", 0], [None, "c", 0], ["Kde?", "d", 1]]
+    path = write_workbook(tmp_path / "data.xlsx", {"Gold": rows})
+    sentence = refusal(ground_truth=path, run=RUN)
+    assert "row 2 below the first (Otázka, Úryvek, Hodnota)" in sentence

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeGuard
 
 import msgspec
+import polars as pl
 
 from calipers.errors import InvalidInput, Unclear
 from calipers.frozen import dataclass
@@ -257,9 +258,11 @@ def _listed(rows: Sequence[object], path: str) -> RawRecords:
 
 
 def _rows_of_table(table: InputTable) -> Iterator[_Place]:
-    """Yield the rows of a table with objects or lists of objects in its cells."""
-    kinds = table.open().collect_schema()
-    if not any(kind.is_nested() for kind in kinds.values()):
+    """Yield the rows of a table with objects or lists in its cells, also as JSON in a text."""
+    some = table.rows(pl.all(), most=1)
+    texts = [cell for cell in (some.rows() or [()])[0] if isinstance(cell, str)]
+    is_nested = any(kind.is_nested() for kind in some.dtypes)
+    if not is_nested and not any(cell.startswith("{") for cell in texts):
         return
 
     def rows() -> Iterator[dict[str, object]]:

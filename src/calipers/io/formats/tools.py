@@ -11,6 +11,7 @@ from types import NoneType
 from typing import Any, get_args
 
 import msgspec
+import polars as pl
 
 from calipers.errors import InvalidInput, Unclear
 from calipers.io.files.probe import Probe
@@ -196,7 +197,10 @@ class DeepEval(Tool):
 
     def yields(self, probe: Probe) -> bool:
         """Whether the input is an object, or an output is a list: items of a platform."""
-        for record in map(with_open_texts, first_records(probe).values()):
+        records = [*first_records(probe).values()]
+        if probe.table is not None and probe.is_text:
+            records = probe.table.rows(pl.all(), most=1).to_dicts()
+        for record in map(with_open_texts, records):
             outputs = [record.get(name) for names in self.known_by for name in names]
             if "input" in record and not isinstance(record["input"], str):
                 return True

@@ -71,10 +71,15 @@ def _header(rows: list[list[str]]) -> tuple[int, list[str]] | None:
 
 
 def _begins_a_table(rows: list[list[str]], number: int) -> bool:
-    """Whether a row below a title of one cell is as wide as the rows that follow it."""
+    """Whether a row below a title of one cell is as wide as the rows that follow it.
+
+    One of these may lack its first cell, which is merged with the one above.
+    """
     first = [cell for cell in rows[0] if cell]
     if len(first) != 1 or any(sign in first[0] for sign in SEPARATORS):
         return False
     widths = [sum(map(bool, row)) for row in rows[number : number + _AS_WIDE]]
+    merged = [row for row in rows[number + 1 : number + _AS_WIDE] if row and not row[0]]
+    even = {*widths} == {widths[0], widths[0] - 1} if merged else len({*widths}) == 1
     has_numbers = any(cell.replace(".", "").isdigit() for cell in rows[number])
-    return len(widths) == _AS_WIDE and len({*widths}) == 1 and not has_numbers
+    return len(widths) == _AS_WIDE and even and not has_numbers
