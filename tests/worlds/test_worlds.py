@@ -3,6 +3,7 @@
 # mypy: disable-error-code="arg-type,index"
 
 import json
+import random
 import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -439,3 +440,25 @@ def test_few_that_lost_much_are_said_to_have_lost_more_than_many_gained(tmp_path
         calipers.save(scores, "search", store=store, ground_truth=truth, run=run, now=now)
     text = " ".join(calipers.history_trend("search", store=store).explain().split())
     assert "7 of 20 queries better, 2 worse by more (p = " in text, text
+
+
+def _half_turned(draw: random.Random, n: int, depth: int) -> World:
+    """Good lists of which some are turned round and the others in a random order."""
+    asked = tuple(Question(f"q{at}", (f"t{at}",)) for at in range(n))
+    lists = {}
+    for at, one in enumerate(asked):
+        some = [f"x{at}-{rank}" for rank in range(depth - 1)]
+        some.insert(min(depth - 1, int(draw.expovariate(5 / depth))), one.targets[0])
+        lists[one.id] = some[::-1] if draw.random() < 0.5 else draw.sample(some, depth)
+    return World("half turned", asked, {"a": lists})
+
+
+@pytest.mark.parametrize("seed", [9, 13, 24])
+def test_sweep_and_diagnose_agree_whether_lists_are_reversed(seed: int) -> None:
+    """The test of one alone found it in some of these."""
+    draw = random.Random(seed)
+    with inside(_half_turned(draw, draw.choice([20, 40, 60]), draw.choice([3, 5, 10]))):
+        sweep = typed("sweep a.jsonl", columns=500).out
+        diagnosis = typed("diagnose a.jsonl", columns=500).out
+    reversed_lists = "ists are in reverse order"
+    assert (reversed_lists in sweep) == (reversed_lists in diagnosis)

@@ -121,7 +121,7 @@ def first_line(
         best = advised[0]
         value = best.leading
         promised = _promised(value, int(seen.measured_queries.sum()))
-        if _last_are_best(seen, advised):
+        if last_are_best(seen, advised):
             says = Sentence(
                 f"The best results stand last: with the last {seen.k} first,", [_k(seen)]
             )
@@ -138,7 +138,7 @@ def first_line(
     return _leaking(seen, study, leaks, shown)
 
 
-def _last_are_best(seen: Seen, advised: list[Tested]) -> bool:
+def last_are_best(seen: Seen, advised: list[Tested]) -> bool:
     """Whether the end of each list is in a good order: turned round, its first k are wrong.
 
     Then the lists are not in reverse order. The recall is the same with the last k first.

@@ -31,6 +31,7 @@ from calipers.questions.diagnose.first_line import (
     first_line,
     gap_between,
     is_too_wide,
+    last_are_best,
 )
 from calipers.questions.diagnose.groups import Group, groups
 from calipers.questions.diagnose.lists import Lists
@@ -114,6 +115,19 @@ def diagnose_pair(
         fingerprints=scores.fingerprints,
         settings={**scores.settings, "policy": scores.policy.to_dict()},
     )
+
+
+def are_reversed(pair: Matched, *, confidence: float, cluster: str | None) -> bool:
+    """Whether the lists are surely in reverse order: the answer of `diagnose`, for `sweep`."""
+    k = min(DEFAULT_K, pair.depth or DEFAULT_K)
+    scores = score(pair, deciding(pair, k), confidence=confidence, cluster=cluster)
+    seen = _read(pair, k, None, None)[1]
+    if not seen.measured_queries.any():
+        return False
+    tester = Tester(scores, round(1.0 - confidence, 12))
+    tried = tester.tried(seen, chain.from_iterable(cure(seen) for cure in CERTAIN))
+    sure = any(outcome.cure.name == "reverse" and outcome.gain for outcome in tried)
+    return sure and not last_are_best(seen, _advised(tester, tried))
 
 
 def _read(

@@ -97,7 +97,7 @@ def sweep_over_k(
                 everywhere,
                 compute(pair.matches, everywhere, pair.policy) if k else scores.values,
                 confidence,
-                clusters_in(scores),
+                cluster,
                 ks,
             )
             if advice is not None and turned is not None:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calipers.engines.scoring import compute
 from calipers.measures import Metric
@@ -16,9 +15,9 @@ from calipers.statistics.clusters import exact_mean
 from calipers.statistics.paired_rows import paired_rows
 
 LEAST = 0.03
-"""Recall, as a mean over k, that the reverse order must gain: what a cure must gain."""
-STRICT = 5
-"""The test is held at this part of the level, as the cures of `diagnose` that sort anew."""
+"""Recall at some k that the reverse order must gain: what a cure must gain."""
+DUE = 0.2
+"""Where turning round gains recall over all k at this level, `diagnose` is asked."""
 
 
 def reverse_claim(
@@ -26,15 +25,13 @@ def reverse_claim(
     metrics: Sequence[Metric],
     recall: Floats,
     confidence: float,
-    clusters: ArrayLike | None = None,
+    cluster: str | None = None,
     shown: Sequence[int] = (),
 ) -> Claim | None:
-    """That the lists are in reverse order, where they surely are; None where they are not.
+    """That the lists are in reverse order, where `diagnose` says so; None where it does not.
 
     ``recall`` has a row for each query and a column for each of the ``metrics``, recall at a
-    rising k; at one of the k ``shown`` it is said, if it can be seen there. A list in a random
-    order gains nothing on average when it is turned round, so the paired test of the gain is a
-    test against chance, too.
+    rising k; at one of the k ``shown`` it is said, if it can be seen there.
     """
     turned = _turned(pair.matches)
     if not _may_gain(pair, turned):
@@ -42,10 +39,9 @@ def reverse_claim(
     after = compute(turned, metrics, pair.policy)
     gains = after.mean(axis=1) - recall.mean(axis=1)
     known = ~np.isnan(gains)
-    if not known.any() or exact_mean(gains[known]) < LEAST:
+    if not known.any() or exact_mean(gains[known]) <= 0.0:
         return None
-    alpha = round((1.0 - confidence) / STRICT, 12)
-    if paired_rows([gains], clusters, alpha=alpha)[0].standing != "better":
+    if (paired_rows([gains])[0].p or 0.0) > DUE:
         return None
     # The k at which the two orders are furthest apart shows it best; the smallest of several.
     before_means = [exact_mean(column) for column in recall[known].T]
@@ -53,6 +49,13 @@ def reverse_claim(
     apart = np.subtract(after_means, before_means).round(12)
     in_table = np.array([metric.k in shown for metric in metrics]) & (apart >= LEAST)
     at = int(np.argmax(np.where(in_table, apart, -1.0) if in_table.any() else apart))
+    if apart[at] < LEAST:
+        return None
+    # Few sweeps get so far.
+    from calipers.questions.diagnose.rule import are_reversed
+
+    if not are_reversed(pair, confidence=confidence, cluster=cluster):
+        return None
     better, worse = apart_at(recall[known, at], after[known, at])
     fact = Fact(
         about="difference",
