@@ -113,7 +113,12 @@ def test_one_gain_that_hides_many_losses_is_said_in_compare_and_gate() -> None:
     with inside(world):
         typed("gate save a.jsonl -m recall@10 -o main.json")
         gate = typed("gate b.jsonl --baseline main.json", columns=500).out
-    assert "outweighs all others together" in gate
+        for name in "ab":
+            typed(f"eval {name}.jsonl -m recall@10 --save nightly --store history.db")
+        alarm = typed("history alarm nightly --store history.db", columns=500).out
+    for text in (gate, alarm):
+        assert "9 of 31 queries worse, 1 better" in text
+        assert "; that one decides the mean." in text
 
 
 def test_one_gain_that_balances_many_losses_is_said() -> None:
@@ -439,7 +444,7 @@ def test_few_that_lost_much_are_said_to_have_lost_more_than_many_gained(tmp_path
         now = first + timedelta(days=night)
         calipers.save(scores, "search", store=store, ground_truth=truth, run=run, now=now)
     text = " ".join(calipers.history_trend("search", store=store).explain().split())
-    assert "7 of 20 queries better, 2 worse by more (p = " in text, text
+    assert "7 of 20 queries better, 2 worse (p = .51); those 2 decide the mean." in text, text
 
 
 def _half_turned(draw: random.Random, n: int, depth: int) -> World:

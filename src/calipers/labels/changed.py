@@ -136,7 +136,7 @@ class Switch(Plain, ShowsItself, SwitchDraw):
         if low == high:
             lost = f"{-low:.2f}"
             after = f", by labels of all that changed in {questions}."
-        kept = f"loses at most {abs(low):.2f}"
+        kept = f"loses at most {max(abs(low), 0.01):.2f}"
         gain = self.difference or 0.0
         if low > 0:
             # A gain that is sure is said as the gain that it is.
@@ -144,6 +144,12 @@ class Switch(Plain, ShowsItself, SwitchDraw):
             kept = f"is better by {gain:.2f}{between}"
         elif gain >= LARGE:
             kept = f"gains {gain:.2f} ({signed_short(low)} to {signed_short(high)})"
+        elif not low:
+            kept = (
+                "is as good: as many"
+                if not high
+                else "is as good or better: as many or more"
+            )
         ends = " to ".join(dict.fromkeys(signed_short(end) for end in (low, high)))
         sentences = {
             "loss": f"Do not switch: {self.new} loses {lost}",

@@ -4,7 +4,7 @@ import pytest
 
 from calipers import compare
 from calipers.model.fact import Fact
-from calipers.questions.compare.paired_claim import claim_of, counts_of, outweighed
+from calipers.questions.compare.paired_claim import claim_of, counts_of, decided, outweighed
 from calipers.statistics.paired_rows import paired_rows
 from tests.systems import NEW, OLD, records
 
@@ -31,6 +31,29 @@ def test_one_query_outweighs_only_where_others_point_the_other_way():
     for better, worse in ((None, 3), (3, None), (1, 1)):
         assert outweighed(changed(better, worse)) is None
     assert outweighed(changed(1, 2)) == "that one decides the mean"
+
+
+@pytest.mark.parametrize(
+    ("better", "worse", "direction", "text"),
+    [
+        (7, 2, "worse", "those 2 decide the mean"),
+        (2, 7, "better", "those 2 decide the mean"),
+        (7, 2, "better", None),
+        (7, 2, "same", None),
+        (2, 2, "worse", None),
+    ],
+)
+def test_few_that_decide_the_mean_are_named(better, worse, direction, text):
+    [row] = paired_rows([[0.1, 0.1, -0.1]])
+    assert decided(changed(better, worse, direction), row) == text
+
+
+def test_an_interval_that_one_query_decides_is_doubted_in_compare_as_in_the_gate():
+    old, new = records([10] + [9] * 8 + [1] * 9), records([1] + [8] * 8 + [1] * 9)
+    comparison = compare({"old": old, "new": new}, metrics="mrr")
+    doubt = "; one query outweighs all others together, so more may differ."
+    assert doubt in " ".join(str(comparison).split())
+    assert comparison.difference("new", "mrr").claim.range.endswith(doubt)
 
 
 def test_a_difference_names_both_systems():

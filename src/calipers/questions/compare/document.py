@@ -30,10 +30,11 @@ from calipers.present.charts import (
 from calipers.present.escape import printable, query_name
 from calipers.questions.compare.answer import answer, several_names
 from calipers.questions.compare.paired_claim import (
+    beyond,
     counts_of,
+    decided,
     fact_of,
     in_words,
-    outweighed,
 )
 from calipers.questions.compare.result import Comparison, Difference, SystemMean
 from calipers.statistics.paired_rows import FEWEST_FOR_INTERVAL
@@ -296,7 +297,9 @@ def change_in_words(difference: Difference, facts: MetricFacts) -> Sentence:
     likely = None
     if difference.verdict in ("better", "worse") and in_words(difference.interval):
         likely = sentence("likely {it.low:+} to {it.high:+} on new ones", it=fact)
-    decides = outweighed(fact) if difference.one_outweighs else None
+    decides = decided(fact, difference)
+    if likely and difference.one_outweighs:
+        decides = decides or beyond(fact)
     moved = joined(joined(counts_of(fact), likely, decides, by="; "), ".", by="")
     return joined(moved, difference.claim.next if difference.claim else None)
 

@@ -108,9 +108,9 @@ def claim_of(
     elif names:
         text = _between(fact, facts, verdict)
     else:
-        text = since_baseline(fact, facts, what, verdict)
+        text = since_baseline(fact, facts, what, verdict, decides=decided(fact, row))
     following = _next(row, facts, unit) if verdict == "no clear difference" else None
-    return Claim(verdict, text, _range(row, fact), following)
+    return Claim(verdict, text, _range(row, fact, has_counts=not names), following)
 
 
 def _over_time(
@@ -180,10 +180,14 @@ def moved_by_chance(fact: Fact, *, whose: bool = False) -> Sentence:
 
 
 def since_baseline(
-    fact: Fact, facts: MetricFacts, what: str, standing: Standing
+    fact: Fact,
+    facts: MetricFacts,
+    what: str,
+    standing: Standing,
+    decides: Sentence | None = None,
 ) -> Sentence:
-    """How a result changed since its baseline."""
-    counts = counts_of(fact)
+    """How a result changed since its baseline, and which few queries decide that."""
+    counts = joined(counts_of(fact), decides, by="; ")
     how = "fell" if (fact.difference or 0.0) < 0 else "rose"
     parts: dict[str, Part] = {
         "what": named(what),
@@ -224,6 +228,19 @@ def _counts_template(better: int, worse: int) -> str:
     return f"{{it.{way}}} of {{it.queries:query|queries}} {way}, {rest} {other}"
 
 
+def decided(fact: Fact, change: PairedRow | Difference) -> Sentence | None:
+    """Which few queries decide the mean, where more point the other way."""
+    if change.one_outweighs:
+        return outweighed(fact)
+    better = fact.better or 0
+    worse = fact.worse or 0
+    few = {"better": better, "worse": worse}.get(fact.direction or "", 0)
+    # One alone would outweigh all others.
+    if not 1 < few < max(better, worse):
+        return None
+    return sentence(f"those {{it.{fact.direction}}} decide the mean", it=fact)
+
+
 def outweighed(fact: Fact) -> Sentence | None:
     """That one query outweighs all others together, where they do not all point one way."""
     better = fact.better or 0
@@ -239,43 +256,38 @@ def outweighed(fact: Fact) -> Sentence | None:
         text = "that one decides the mean"
     else:
         text = "one of them outweighs all others together"
-    return Sentence(
-        text, [Fact(about="outweighed", metric=fact.metric, system=fact.system)]
-    )
+    return Sentence(text, [_by_one(fact)])
 
 
-def _range(row: PairedRow, fact: Fact) -> Sentence | None:
-    """The likely difference on new queries, and whether one query decides it."""
-    likely = None
-    if (
-        fact.low is not None
-        and fact.high is not None
-        and signed(fact.low) != signed(fact.high)
-    ):
-        likely = sentence(
-            "The true difference is likely between {it.low:+} and {it.high:+}", it=fact
-        )
-    if not row.one_outweighs:
-        return joined(likely, ".", by="") if likely else None
-    if likely:
-        more = f"{_weighs(fact)} all others together, so more may differ."
-        return joined(likely, more, by="; ")
-    return None if outweighed(fact) is None else _decides(fact)
+def _by_one(fact: Fact) -> Fact:
+    return Fact(about="outweighed", metric=fact.metric, system=fact.system)
 
 
-def _decides(fact: Fact) -> Sentence:
-    """That one query decides the mean, as a sentence of its own."""
-    about = Fact(about="outweighed", metric=fact.metric, system=fact.system)
-    weighs = _weighs(fact)
-    return Sentence(
-        f"{weighs.capitalize()} all others together: it decides the mean.", [about]
-    )
+MORE = "more may differ"
+"""What an interval cannot know where one query decides it."""
 
 
-def _weighs(fact: Fact) -> str:
-    """That one query changed by more than all others, or by as much the other way."""
+def beyond(fact: Fact) -> Sentence:
+    """That an interval says little, as one query outweighs all others."""
     verb = "makes up for" if fact.direction == "same" else "outweighs"
-    return f"one query {verb}"
+    text = f"one query {verb} all others together, so {MORE}"
+    return Sentence(text, [_by_one(fact)])
+
+
+def _range(row: PairedRow, fact: Fact, *, has_counts: bool) -> Sentence | None:
+    """The likely difference on new queries, and whether one query decides it.
+
+    ``has_counts``: which query decides stands beside the counts already.
+    """
+    if fact.low is None or fact.high is None or signed(fact.low) == signed(fact.high):
+        return None
+    likely = sentence(
+        "The true difference is likely between {it.low:+} and {it.high:+}", it=fact
+    )
+    if row.one_outweighs:
+        is_said = has_counts and outweighed(fact) is not None
+        likely = joined(likely, MORE if is_said else beyond(fact), by="; ")
+    return joined(likely, ".", by="")
 
 
 def in_words(ends: Interval | None) -> str | None:

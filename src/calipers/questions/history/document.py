@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import groupby, pairwise
 
-from calipers.model.claim import Claim, p_text
+from calipers.model.claim import p_text
 from calipers.model.document import (
     Answers,
     Cell,
@@ -17,14 +17,14 @@ from calipers.model.document import (
     as_sentence,
 )
 from calipers.model.evaluation import Evaluation
-from calipers.model.fact import Fact, facts_of, named, sentence
+from calipers.model.fact import Fact, facts_of, joined, named, sentence
 from calipers.model.result import moment
 from calipers.present import charts
 from calipers.present.charts import Axis, Band, Chart, Dot, Panel, spread
 from calipers.present.escape import printable, query_name
 from calipers.present.scores import document as scores_document
 from calipers.present.scores import summary_rows
-from calipers.questions.compare.paired_claim import counts_of
+from calipers.questions.compare.paired_claim import counts_of, decided
 from calipers.questions.history.result import (
     Alarm,
     AlarmCheck,
@@ -250,18 +250,6 @@ def _moved(check: AlarmCheck) -> bool:
     return change is not None and bool(change.wins + change.losses)
 
 
-def _few_decide(claim: Claim, counts: Fact) -> bool:
-    """Whether fewer queries changed the way that the mean did, so that they changed by more.
-
-    Against a mean of several nights many queries may differ by a little.
-    """
-    better, worse = counts.better or 0, counts.worse or 0
-    ways = {fact.direction for fact in facts_of(claim.fact) if fact.about == "difference"}
-    return ("worse" in ways and better > worse > 0) or (
-        "better" in ways and worse > better > 0
-    )
-
-
 def alarm(watched: Alarm) -> Document:
     """The verdict, a line over time for each metric, and the queries behind a loss."""
     first, *others = watched.claims
@@ -285,8 +273,10 @@ def alarm(watched: Alarm) -> Document:
             metric=change.metric,
             text=p.strip() or None,
         )
-        more = " by more" if _few_decide(first, fact) else ""
-        counted = sentence("{counts}{more}{p}", counts=counts_of(fact), more=more, p=p)
+        counted = sentence("{counts}{p}", counts=counts_of(fact), p=p)
+        moves = (one for one in facts_of(first.fact) if one.about == "difference")
+        decides = [decided(one, change) for one in moves]
+        counted = joined(counted, *decides, by="; ")
         same = not change.wins + change.losses
         if same and any(_moved(one) for one in watched.checks[1:]):
             counted = sentence("No query changed in {it.metric}.", it=fact)
