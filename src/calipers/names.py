@@ -229,7 +229,8 @@ _FOREIGN_WANTED = words_in(
 )
 """The word expected in German, French, Spanish, Portuguese, Italian, Dutch and Polish."""
 _RIGHT = words_in(
-    "right ideal soll richtig richtige richtiges korrekt korrekte "
+    "right ideal soll ziel zieldokument zielabschnitt zielquelle "
+    "richtig richtige richtiges korrekt korrekte "
     "korrektes relevante relevanten relevantes pertinents pertinentes bonne bonnes bon bons "
     "correctes correcto correcta correctos correctas correto correta corretos corretas "
     "rilevanti rilevante corretto corretta corretti corrette juiste poprawny poprawna poprawne "
@@ -251,7 +252,8 @@ _WANTED_SIGNS = re.compile(
 WANTED_WORDS = frozenset(
     (
         *words_in(
-            "expected reference references gold golden relevant correct truth expectations gt"
+            "expected reference references gold golden relevant correct truth expectations gt "
+            "should"
         ),
         *_FOREIGN_WANTED,
     )

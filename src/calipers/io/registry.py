@@ -130,16 +130,24 @@ def _lacks_a_part(found: Dataset, probe: Probe, role: Role) -> bool:
 
 
 def _parts_of_table(found: Dataset, probe: Probe, role: Role) -> tuple[Pairs, ...]:
-    """The mappings that may give the parts that a table of another tool lacks."""
-    table = probe.table
-    if table is None or found.ground_truth is not None or found.run is not None:
+    """The mappings that may give the parts that a table, or flat records, of a tool lack."""
+    if found.ground_truth is not None or found.run is not None:
         return ()
-    from calipers.io.tables.candidates import missing_part
+    from calipers.io.tables.candidates import missing_part, profiles_of_records
     from calipers.io.tables.profile import profiles_of
 
-    names = renaming(table.names())
-    asked = next((theirs for theirs, ours in names.items() if ours == "query"), None)
-    profiles = profiles_of(table, asked)
+    if probe.table is not None:
+        names = renaming(probe.table.names())
+        asked = next((theirs for theirs, ours in names.items() if ours == "query"), None)
+        profiles = profiles_of(probe.table, asked)
+    else:
+        head = probe.head()
+        rows = head.given if head is not None and isinstance(head.given, list) else []
+        records = [row for row in rows if isinstance(row, Mapping)]
+        held = {type(value) for row in records for value in row.values()}
+        if not records or held & {list, dict}:
+            return ()
+        profiles = profiles_of_records(records)
     return missing_part(profiles, role, has_truth=False, has_results=False)
 
 
@@ -181,7 +189,7 @@ def _may_be_unfolded(probe: Probe) -> bool:
     )
 
 
-_BY_NAMES = frozenset({"ours", "records", "table"})
+_BY_NAMES = frozenset({"ours", "records", "table", "export"})
 """The formats whose fields are found by their names, which two fields may have."""
 
 
@@ -219,7 +227,9 @@ def recognise(probe: Probe, role: Role) -> Format:
         for file_format in built_in()
         if not file_format.fallback and file_format.detect(probe)
     ]
-    if (claimed or not probe.is_text) and all(file_format.yields(probe) for file_format in claimed):
+    if (claimed or not probe.is_text) and all(
+        file_format.yields(probe) for file_format in claimed
+    ):
         from calipers.io.formats.exports import Exports, find_export
 
         if find_export(probe, role, whole=bool(claimed)) is not None:

@@ -1,5 +1,6 @@
 """What is unclear is refused with lines that were tried: each gives a number, none leads back."""
 
+import json
 import shlex
 
 import pytest
@@ -571,3 +572,71 @@ def test_a_title_above_merged_cells_is_named(tmp_path):
     path = write_workbook(tmp_path / "data.xlsx", {"Gold": rows})
     sentence = refusal(ground_truth=path, run=RUN)
     assert "row 2 below the first (Otázka, Úryvek, Hodnota)" in sentence
+
+
+def test_marks_in_a_column_called_note_may_judge(tmp_path):
+    rows = [
+        f"{q},{one},{'high' if one in 'ac' else 'none'}" for q, ids in ROWS.items() for one in ids
+    ]
+    path = put(tmp_path, "Requête,Extrait,Note\n" + "\n".join(rows) + "\n")
+    first, *_ = lines_of(refusal(ground_truth=path, run=RUN))
+    assert first == "--column grade=Note --grades high=1,none=0"
+    path = put(tmp_path, "Requête,Extrait,Note\nq,a,see\nq,b,\np,c,see\np,d,\n")
+    assert evaluate(ground_truth=path, run=RUN, metrics="mrr")["mrr"].mean == 1.0
+
+
+def test_ranks_are_no_results(tmp_path):
+    rows = [f"{n // 3},{n % 3 + 1},{(5 * n) % 9 + 1},{'yes' if n % 2 else 'no'}" for n in range(9)]
+    path = put(tmp_path, "Soru No,Sıra,Parça,İlgili mi\n" + "\n".join(rows) + "\n")
+    assert "retrieved=Sıra" not in refusal(data=path)
+
+
+def test_an_id_that_stays_beside_those_that_change_is_the_target(tmp_path):
+    rows = "Wer?,a,b\nWer?,a,a\nWo?,c,c\nWo?,c,d\n"
+    path = put(tmp_path, f"Anfrage,Vorgabe,Abschnitt\n{rows}")
+    [line, *_] = lines_of(refusal(data=path))
+    assert value(line, data=path) == 0.75
+
+
+def test_numbered_documents_beside_the_expected_one_came_back(tmp_path):
+    path = put(tmp_path, "Consulta,Documento esperado,doc_1,doc_2\nQ1?,a,b,a\nQ2?,c,c,d\n")
+    [line] = lines_of(refusal(data=path))
+    assert value(line, data=path) == 0.75
+
+
+def test_grades_below_numbers_are_no_ids(tmp_path):
+    path = put(tmp_path, "question,1,2,3\nq,2,0,0\np,0,2,0\n")
+    assert not lines_of(refusal(ground_truth=path, run=RUN))
+
+
+def test_a_file_beside_that_nothing_helps_is_refused_first(tmp_path):
+    truth = put(tmp_path, "Anliegen,Soll\nWer war das?,a\nWo war das?,c\n")
+    text = "Results in May\nAnliegen,Stelle,Punkte\nWer war das?,a,2\nWo war das?,c,1\n"
+    run = put(tmp_path, text, "run.csv")
+    sentence = refusal(ground_truth=truth, run=run)
+    assert "Take out what stands above the table" in sentence
+    assert not lines_of(sentence)
+
+
+def test_texts_in_records_of_a_tool_are_asked_about(tmp_path):
+    rows = [("Who was it?", "a", "b | a"), ("Where was it?", "c | x", "c | d")]
+    names = ("input", "expected_output", "output")
+    lines = [json.dumps(dict(zip(names, row, strict=True))) for row in rows]
+    path = put(tmp_path, "\n".join(lines) + "\n", "data.jsonl")
+    [line] = lines_of(refusal(data=path))
+    assert value(line, data=path) == 0.75
+
+
+def test_records_whose_question_has_another_name_are_asked_about(tmp_path):
+    rows = [{"q": q, "retrieved": RUN[q], "ground_truth": [ids[0]]} for q, ids in ROWS.items()]
+    path = put(tmp_path, json.dumps(rows), "data.json")
+    [line] = lines_of(refusal(data=path))
+    assert (line, value(line, data=path)) == ("--column query=q", 0.75)
+
+
+def test_two_stages_in_texts_are_asked_about(tmp_path):
+    stages = {"retrieved": '["b", "a"]', "after_rerank": '["a", "b"]'}
+    rows = [{"Frage": f"Wer war {q}?", "erwartet": ["a"], **stages} for q in ROWS]
+    path = put(tmp_path, json.dumps(rows), "data.json")
+    first, second = lines_of(refusal(data=path))
+    assert [value(line, data=path) for line in (first, second)] == [1.0, 0.5]

@@ -170,7 +170,7 @@ class Ours(EachRow):
         if owner is None:
             owner = _asking(records)
         first = records[owner]
-        if owner is not None and not _has_question(first, probe):
+        if first and not _has_question(first, probe):
             from calipers.io.tables.candidates import nothing_fits
 
             raise nothing_fits(probe.name, _sample(probe, owner), "query", role)

@@ -17,6 +17,7 @@ from calipers.io.records.documents import (
     results_in,
 )
 from calipers.io.records.json_files import opened
+from calipers.io.records.layout import with_open_texts
 from calipers.io.tables.cells import looks_like_texts
 from calipers.io.tables.columns import IGNORE, Pairs
 from calipers.io.tables.usual_names import IGNORED, says_wanted
@@ -65,7 +66,7 @@ def check_one_ranking(probe: Probe) -> None:
         names = [name for name in sorted(keys) if _may_be_results(name)]
         if len(names) > 1:
             rows = (opened(item) for item in islice(probe.records(owner).items, _SOME))
-            records = [row for row in rows if isinstance(row, Mapping)]
+            records = [with_open_texts(row) for row in rows if isinstance(row, Mapping)]
             _refuse_two(records, names, probe.name)
 
 

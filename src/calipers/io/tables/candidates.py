@@ -129,7 +129,7 @@ def mappings(profiles: Profiles, lacking: set[str], role: Role) -> Iterator[Pair
         within = Profiles(profiles.frame, start[0][1]) if start else profiles
         rest = [within[one.name] for one in single if one.name not in used]
         groups = [",".join(group) for group in numbered]
-        yield from _beside_known(start, rest, single_names, known, role)
+        yield from _beside_known(start, within, rest, single_names, known, role)
         if whole and not known & {*IDENTITIES} - _WEAK:
             yield from _with_targets(start, rest, groups, role, known)
             if known & _WEAK:
@@ -142,6 +142,7 @@ def mappings(profiles: Profiles, lacking: set[str], role: Role) -> Iterator[Pair
 
 def _beside_known(
     start: Pairs,
+    profiles: Profiles,
     rest: list[Profile],
     names: Mapping[str, str],
     known: set[str],
@@ -164,9 +165,20 @@ def _beside_known(
         return
     if item is None or "retrieved" in known or says_expected(item):
         return
-    for targets in [one for one in rest if says_expected(one.name)][:1]:
+    expected = [one for one in rest if says_expected(one.name)]
+    expected = expected or [one for one in rest if _stays_beside(one, profiles[item])]
+    for targets in expected[:1]:
         both: Pairs = (*start, ("item", targets.name), ("retrieved", item))
         yield from _in_order(both, [one for one in rest if one is not targets], known)
+
+
+def _stays_beside(targets: Profile, results: Profile) -> bool:
+    """Whether a column has the same id in all rows of a question, one of those that change."""
+    same = targets.has_several_rows and not targets.varies
+    return same and targets.kind in _SINGLE and bool(targets.ids & results.ids)
+
+
+_SINGLE = ("words", "places", "numbers")
 
 
 def _with_judging(profiles: Profiles, names: Mapping[str, str]) -> dict[str, str]:
@@ -196,9 +208,16 @@ def _with_single_results(profiles: Profiles, names: Mapping[str, str]) -> set[st
     return {*known - {"retrieved"}, "item"}
 
 
+_MOST_STEPS = 4
+"""Different numbers, 0 among them, that are grades and no ids."""
+
+
 def _may_hold_ids(group: list[str], profiles: Profiles) -> bool:
     """Whether numbered columns may hold ids: these are no fractions, and no judgements."""
     cells = [profiles[name] for name in group if profiles[name].kind != "nothing"]
+    values = {cell for one in cells for cell in one.cells}
+    if "0" in values and len(values) <= _MOST_STEPS:
+        return False
     return any(
         one.kind not in ("judgements", "dates")
         and (one.kind != "numbers" or one.is_whole)
@@ -520,19 +539,20 @@ def _tells_apart(profile: Profile) -> bool:
 def _returned_lists(rest: list[Profile]) -> list[Profile]:
     """The columns that may list results, the likelier first."""
 
-    def unlikely(profile: Profile) -> tuple[bool | int, ...]:
+    def unlikely(profile: Profile) -> tuple[bool, bool, int]:
         hinted = possible_meaning(profile.name) == "retrieved"
-        return (
-            profile.numbers_table,
-            not profile.comes_last,
-            not hinted,
-            -profile.count,
-        )
+        return not profile.comes_last, not hinted, -profile.count
 
     may = [one for one in rest if one.kind in ("lists", "words", "places", "numbers")]
     may = [one for one in may if not says_expected(one.name)]
-    may = [one for one in may if one.kind != "numbers" or _tells_apart(one)]
+    may = [one for one in may if one.kind != "numbers" or _may_be_ids(one)]
     return sorted(may, key=unlikely)[:4]
+
+
+def _may_be_ids(numbers: Profile) -> bool:
+    """Whether numbers may be ids of results: they differ, and count neither rows nor ranks."""
+    counts = numbers.numbers_table or (numbers.may_rank and numbers.has_several_rows)
+    return _tells_apart(numbers) and (not counts or bool(numbers.words & _NAMED))
 
 
 def _judging(rest: list[Profile]) -> list[Profile]:

@@ -10,7 +10,15 @@ from calipers.io.tables.scan import InputTable, cell_texts, explained
 from calipers.io.tables.usual_names import numbered_groups, renaming
 from calipers.model.ground_truth import MARK
 from calipers.model.matched import Role
-from calipers.names import QUOTE, RESULT, RETURNED_IDS, ROW, plain_name, possible_meaning
+from calipers.names import (
+    QUOTE,
+    RESULT,
+    RETURNED_IDS,
+    ROW,
+    plain_name,
+    possible_meaning,
+    says_expected,
+)
 
 _CALLED = {"item": "expected_chunks", "quote": "quotes", "retrieved": "retrieved_ids"}
 """Names for a merged column, by which it is recognised."""
@@ -37,7 +45,14 @@ def numbered_as_one(table: InputTable, role: Role) -> InputTable:
     groups = numbered_groups(found)
     numbered = {column for columns in groups.values() for column in columns}
     known = set(renaming([one for one in found if one not in numbered]).values())
-    meant = {stem: _meaning(stem, role) for stem in groups}
+    apart = any(says_expected(one) for one in found if one not in numbered)
+    # Beside what is expected, documents with numbers are those that came back.
+    meant = {
+        stem: "retrieved"
+        if (what := _meaning(stem, role)) == "item" and apart and not says_expected(stem)
+        else what
+        for stem in groups
+    }
     wanted = {
         stem: what
         for stem, what in meant.items()

@@ -57,6 +57,9 @@ ENOUGH_ROWS = 4
 """Further rows of queries after which a value that never changed within one is about the query."""
 ENOUGH_STEPS = 3
 """Fewer rising numbers may rise by chance."""
+_MARKS = frozenset({"note", "nota"})
+"""Names of remarks, or of marks in French, Italian and Spanish: these stand in every row."""
+_FEW_MARKS = 4
 COUNTED_ROWS = 5
 """With fewer rows, values 0, 1, 2 … may be grades and not row numbers."""
 BEYOND_GRADES = 1000
@@ -302,7 +305,9 @@ class Profile:
     @cached_property
     def may_tell_apart(self) -> bool:
         """Whether a column of unknown name has values that differ and are more than remarks."""
-        if self.words & (HARMLESS | NO_GRADES) and not self.judges_by_name:
+        is_mark = self.words <= _MARKS and len(self.cells) == len(self.column)
+        is_harmless = self.words & (HARMLESS | NO_GRADES) and not self.judges_by_name
+        if is_harmless and not (is_mark and self.different <= _FEW_MARKS):
             return False
         return self.kind == "words" and 1 < self.different <= FEW
 

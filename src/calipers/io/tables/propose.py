@@ -77,6 +77,8 @@ class Offer:
     """What it gives of the file beside."""
     lacks: Sequence[str] = ()
     """The metrics asked for that it cannot give, as only what was returned was judged."""
+    refused: str = ""
+    """Why the file beside is refused, whatever is said of this one."""
 
     @property
     def said(self) -> Pairs:
@@ -98,6 +100,8 @@ def settled(unclear: Unclear, probe: Probe, role: Role, read: Read) -> InvalidIn
         if not alone:
             return InvalidInput(str(unclear))
         return InvalidInput(f"Give what it lacks in a second file: {unclear.why}.{alone}")
+    if offers[0].refused:
+        return InvalidInput(offers[0].refused)
     answers = [offer.pairs for offer in offers]
     if len(offers) > 1:
         return Settled(f"Say which is meant: {unclear.why}.{looks_at(offers)}", *answers)
@@ -273,7 +277,7 @@ def _readable(
                 waiting[:0] = [answer for answer in answers if answer != pairs]
                 alone.append(Offer(pairs, dataset))
             elif common.kind == "alone":
-                alone.append(Offer(pairs, dataset))
+                alone.append(Offer(pairs, dataset, refused=common.refused))
             elif not _is_known(dataset, offers, common.other):
                 offers.append(Offer(pairs, dataset, other=common.other))
         except Unclear as further:
@@ -386,6 +390,8 @@ class _Common:
     """The mappings that the file beside proposes, where it cannot be read without one."""
     other: Dataset | None = None
     """What the file beside holds."""
+    refused: str = ""
+    """Why the file beside is refused by itself."""
 
 
 _SOMETHING = _Common("something")
@@ -410,9 +416,12 @@ def _in_common(
         except Settled as unclear:
             return _Common("unread", answers=unclear.answers)
         except CalipersError:
-            if _reads(columns.beside[role], before.fresh()):
+            refused = _refusal(columns.beside[role], before.fresh())
+            if refused is None:
                 return _NOTHING
-            return _Common("alone")  # it is refused by itself, or with this mapping
+            # By itself, or with this mapping too; what has lines is asked about in its turn.
+            is_settled = isinstance(refused, Settled)
+            return _Common("alone", refused="" if is_settled else str(refused))
         finally:
             columns.seen.update(fresh.seen)
         truth = truth if role == "ground_truth" else other.ground_truth
@@ -435,13 +444,15 @@ def _in_common(
     return replace(_meet(truth, first, columns.map_ids), other=seen)
 
 
-def _reads(file: Callable[[Columns], Dataset], columns: Columns) -> bool:
-    """Whether a file can be read."""
+def _refusal(
+    file: Callable[[Columns], Dataset], columns: Columns
+) -> CalipersError | None:
+    """Why a file cannot be read; None if it can."""
     try:
         file(columns)
-    except CalipersError:
-        return False
-    return True
+    except CalipersError as refused:
+        return refused
+    return None
 
 
 def _with_names_beside(pairs: Pairs, probe: Probe, columns: Columns) -> list[Pairs]:

@@ -27,7 +27,7 @@ def header_below(table: InputTable | None, head: bytes, name: str) -> str | None
         names = ["" if _NO_NAME.fullmatch(name) else name for name in table.names()]
         with_names = [names, *table.rows(pl.all(), most=_LOOKED_AT).iter_rows()]
         rows = [[str(cell or "").strip() for cell in row] for row in with_names]
-        found = _header(rows)
+        found = _header(rows, divided=True)
         where = (
             table.where(found[0] - 1).replace("the header", "the first") if found else ""
         )
@@ -58,25 +58,32 @@ def _in_text(head: bytes) -> tuple[int, list[str]] | None:
     return None
 
 
-def _header(rows: list[list[str]]) -> tuple[int, list[str]] | None:
-    """The first row that names a question and more columns than any row above it."""
+def _header(
+    rows: list[list[str]], *, divided: bool = False
+) -> tuple[int, list[str]] | None:
+    """The first row that names a question and more columns than any row above it.
+
+    Rows of a spreadsheet are ``divided`` for certain, whatever signs stand in a title.
+    """
     widest = max(1, sum(map(bool, rows[0]))) if rows else 0
     for number, row in enumerate(rows[1:], 1):
         names = [cell for cell in row if cell]
         is_wider = len({*names}) == len(names) > widest
-        if is_wider and (is_long(names) or _begins_a_table(rows, number)):
+        if is_wider and (is_long(names) or _begins_a_table(rows, number, divided)):
             return number, names
         widest = max(widest, len(names))
     return None
 
 
-def _begins_a_table(rows: list[list[str]], number: int) -> bool:
+def _begins_a_table(rows: list[list[str]], number: int, divided: bool) -> bool:
     """Whether a row below a title of one cell is as wide as the rows that follow it.
 
     One of these may lack its first cell, which is merged with the one above.
     """
     first = [cell for cell in rows[0] if cell]
-    if len(first) != 1 or any(sign in first[0] for sign in SEPARATORS):
+    if len(first) != 1:
+        return False
+    if not divided and any(sign in first[0] for sign in SEPARATORS):
         return False
     widths = [sum(map(bool, row)) for row in rows[number : number + _AS_WIDE]]
     merged = [row for row in rows[number + 1 : number + _AS_WIDE] if row and not row[0]]
