@@ -45,5 +45,5 @@ def _quoted(word: str) -> str:
     ("'score=No.'", '..')
     """
     quoted = shlex.quote(word)
-    ends = quoted == word and word[-1:] in (".", ",", ":") and word.strip("./")
+    ends = quoted == word and word[-1:] in (".", ",") and word.strip("./")
     return f"'{word}'" if ends else quoted

@@ -166,3 +166,15 @@ def test_slices_come_after_the_table_and_csv_has_those_of_the_named_metrics(tmp_
     printed = calipers_command("eval", path, "--by", "type", "-m", "recall@1,f1@3", "--as", "csv")
     rows = [(row["value"], row["metric"]) for row in csv.DictReader(io.StringIO(printed.out))]
     assert rows == [(of, metric) for of in ("fact", "multi-hop") for metric in ("recall@1", "f1@3")]
+
+
+def test_a_k_far_beyond_the_lists_is_not_called_the_first_results(tmp_path):
+    row = {"id": "q", "ground_truth": ["a"], "retrieved": ["a", *"bcdefghi"]}
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps([row]))
+    first = calipers_command("eval", path, "-m", "recall", "-k", "1000000").out
+    assert first.startswith("Finds all of what it should in its results (")
+    saved = calipers_command("diagnose", path, "-k", "1000000").out
+    assert "saves 89% of the results" in " ".join(saved.split())
+    told = calipers_command("explain", "q", "--run", path, "-g", path, "-k", "1000000").out
+    assert told.startswith("Found: the target is in the results (rank 1).")

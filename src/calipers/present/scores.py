@@ -122,7 +122,8 @@ def _found(scores: Scores) -> Sentence:
         queries=summary.n,
         k=facts.k,
     )
-    where = f"in the {first_results(facts.k)}" if facts.k else "in its results"
+    plain = facts.k is None or _is_far(scores, facts.k)
+    where = "in its results" if plain else f"in the {first_results(facts.k or 0)}"
     behind = f" ({_between(summary)}{_counted(scores, summary)})"
     text = _measured(scores, facts.name, summary, AGGREGATED[facts.aggregate])
     if facts.kind == "recall":
@@ -130,6 +131,17 @@ def _found(scores: Scores) -> Sentence:
     elif facts.kind == "hit_rate":
         text = f"For {share(summary.mean)} of the queries a target stands {where}{behind}"
     return Sentence(text, [fact])
+
+
+FAR = 20
+"""From so many times the length of the lists on, a cut-off cuts nothing."""
+
+
+def _is_far(scores: Scores, k: int) -> bool:
+    """Whether every list ends far above a cut-off, so that all results are within it."""
+    audit = scores.audit
+    all_shown = audit.depth is None or audit.shown == audit.retrieved
+    return all_shown and k * len(scores) >= FAR * audit.retrieved > 0
 
 
 def _counted(scores: Scores, summary: Summary) -> str:
@@ -300,7 +312,7 @@ def _unjudged_share(scores: Scores, rate: float) -> Note:
     depth = scores.audit.depth
     fact = Fact(about="count", value=rate, k=depth, text="unjudged")
     first = "the first {it.k} results" if depth != 1 else "the first results"
-    where = first if depth else "all results"
+    where = first if depth and not _is_far(scores, depth) else "all results"
     template = "{it.value:.0%} of " + where + " {how}; they count as not relevant."
     return Note("unjudged", sentence(template, it=fact, how=_unjudged(scores)))
 

@@ -84,6 +84,11 @@ class Seen:
         return self.pair.matching.rule.kind == "id"
 
     @cached_property
+    def k_shown(self) -> int:
+        """The most results that a query has in the first k."""
+        return min(self.k, int(self.lists.lengths.max(initial=0)))
+
+    @cached_property
     def wanted(self) -> Ints:
         """How many targets each query has."""
         return wanted_per_query(self.matches, self.pair.rel)

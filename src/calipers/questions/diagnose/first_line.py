@@ -377,12 +377,12 @@ def gap_between(
         return Sentence(text, facts)
     if advice is None or not is_too_wide(seen):
         return None
-    if seen.k - advice.best_guess < WORTH * seen.k:
+    if seen.k_shown - advice.best_guess < WORTH * seen.k_shown:
         return None
     now = seen.lists.tokens_at(seen.k)
     then = seen.lists.tokens_at(advice.best_guess)
-    saved = f"{1 - advice.best_guess / seen.k:.0%} of the results"
-    less = 1 - advice.best_guess / seen.k
+    less = 1 - seen.lists.shown_at(advice.best_guess) / seen.lists.shown_at(seen.k)
+    saved = f"{less:.0%} of the results"
     if now and then is not None:
         less = 1 - then / now
         saved = f"{less:.0%} of the tokens"

@@ -206,6 +206,10 @@ class Lists:
         place[self.row] = self.rank
         return place
 
+    def shown_at(self, k: int) -> int:
+        """How many results there are in the first k of all lists."""
+        return int(np.minimum(self.lengths, k).sum())
+
     def tokens_at(self, k: int) -> float | None:
         """The mean tokens of the first k results; None where tokens are not known."""
         if self.tokens is None:

@@ -207,7 +207,8 @@ def _other_k(seen: Seen, advice: RecallAdvice | None) -> list[TriedCure]:
     if advice is None or not advice.largest_recall or advice.best_guess == seen.k:
         return []
     k = advice.best_guess
-    if k < seen.k and (seen.k - k < WORTH * seen.k or not is_too_wide(seen)):
+    shown = seen.k_shown
+    if k < seen.k and (shown - k < WORTH * shown or not is_too_wide(seen)):
         return []
     metrics = deciding(seen.pair, k)
     values = compute(seen.matches, metrics, seen.pair.policy)

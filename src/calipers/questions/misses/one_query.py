@@ -351,9 +351,15 @@ def _verdict(explanation: Explanation) -> str:
         about="count", count=explanation.found, of=explanation.sought, k=explanation.k
     )
     first = first_results(explanation.k)
+    if explanation.k > len(explanation.results):
+        # The list ends before k.
+        first = "results"
     if explanation.sought == 1 and not explanation.found:
         template = "Not found: the target is not in the {first}."
         return sentence(template, first=first, it=size)
+    if explanation.sought == 1:
+        template = "Found: the target is in the {first} (rank {at.text})."
+        return sentence(template, first=first, at=named(at), it=size)
     return sentence(
         "{it.count} of {it.of:target|targets} {verb} in the {first}{where}.",
         it=size,
