@@ -423,6 +423,50 @@ def test_the_first_that_are_reversed_are_named_with_their_number(depth):
     assert diagnosis.sentence.startswith(f"The first {depth} results are in reverse order")
 
 
+@pytest.mark.parametrize("others", [3, 4, 8])
+def test_targets_behind_the_results_of_another_are_not_called_reversed(others):
+    """Many are at the last of the first five or ten, and few behind it, as in a reverse order."""
+    rng = np.random.default_rng([others, 97])
+    made = ranked_from(lambda: min(others + 1 + int(rng.exponential(0.9)), 30))
+    assert diagnose(made).named == "best_order"
+
+
+def test_the_first_five_are_named_in_sixty_queries():
+    rng = np.random.default_rng(98)
+    named = []
+    for _ in range(6):
+        made = ranked_from(lambda: min(1 + int(rng.exponential(1.5)), 30), 60)
+        for row in made:
+            row["retrieved"] = row["retrieved"][:5][::-1] + row["retrieved"][5:]
+        named.append(diagnose(made).named)
+    assert named.count("reverse_first") >= 5
+
+
+def repeated_texts_of(lost):
+    """Thirty lists of texts that all stand twice; a copy is the target of the ``lost`` first."""
+    made = []
+    for number in range(30):
+        names = [f"x{number}-{at}" for at in range(20)]
+        names[5 if number % 8 == 7 else 10] = f"a{number}"
+        texts = [{"id": name, "text": f"All about {name}."} for name in names]
+        shown = [row for one in texts for row in (one, {**one, "id": f"copy of {one['id']}"})]
+        target = f"copy of {names[0]}" if number < lost else f"a{number}"
+        made.append({"query": f"q{number}", "retrieved": shown, "ground_truth": [target]})
+    return made
+
+
+def test_repetitions_are_named_as_the_fact_they_are_in_however_few_queries():
+    """Three of thirty queries find their target without them, and none loses one."""
+    diagnosis = diagnose(repeated_texts_of(0))
+    row = diagnosis.advised
+    assert (row.name, row.values[0].standing) == ("repeated_texts", "no clear difference")
+    assert diagnosis.sentence == (
+        "50% of the first 10 results repeat one above them: without these recall@10 is 0.100, "
+        "not 0.000."
+    )
+    assert diagnose(repeated_texts_of(1)).advised is None
+
+
 def test_two_lists_one_behind_the_other_are_not_called_reversed():
     def other_first(rng, asked):
         others = [f"z{number}" for number in rng.integers(9_000, size=10)]

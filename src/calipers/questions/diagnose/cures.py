@@ -5,6 +5,7 @@ after the change, and the run as it would be. A new cure is one function in ``CU
 the tests that needs it.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property, partial
@@ -36,9 +37,11 @@ DECIDING = ("recall", "ndcg")
 _FEWER = (5, 10, 20, 50)
 """Numbers of first results that may be in reverse order, as those that a reranker returned."""
 RISES = 0.05
-"""The level at which the ranks before the last of these have to hold fewer targets."""
+"""The level at which the later ones of these ranks have to hold more and more targets."""
 ENDS = 0.01
-"""The level at which those behind it have to."""
+"""The level at which those behind have to hold fewer than the last ones."""
+LATE = 0.1
+"""The level at which those behind may not hold more than the first ones, where targets are late."""
 SEEN = 0.001
 """What gains less does not change a printed number."""
 _RULES = 3
@@ -159,6 +162,8 @@ class Trial:
     """Where it is measured further down than at k."""
     same_ids: SameIds | None = None
     """Where the ids are mapped: whether they differ for certain, in however few queries."""
+    is_fact: bool = False
+    """Whether what it mends can be seen in the lists, in however few queries."""
     after: Callable[[], Seen] | None = None
     """The run as it would be, for a second round."""
 
@@ -213,20 +218,32 @@ def _first_reversed(seen: Seen, depth: int) -> Trial:
 def _rise_and_end(seen: Seen, depth: int) -> bool:
     """Whether targets stand more often towards this rank, and clearly less often behind it.
 
-    So it is where the first are in reverse order. Targets that are only ranked late are as many at
-    its neighbours.
+    So it is where the first are in reverse order: turned round, the ranks behind them hold no more
+    than the last of them. Targets that are only ranked late are as many at its neighbours, and
+    more behind it than in the first ranks.
     """
     matches = seen.matches
     is_target = matches.relevant(seen.pair.rel)[matches.edge_target]
     at = np.bincount(matches.edge_rank[is_target], minlength=depth + 3)
-    start = max(1, min(depth // 2 + 1, depth - 1))
-    half = at[start : depth + 1]
-    side = half.size // 2
-    rises = sign_test(int(half[half.size - side :].sum()), int(half[:side].sum()))
-    ends = sign_test(
-        int(at[depth - 1 : depth + 1].sum()), int(at[depth + 1 : depth + 3].sum())
+    behind = int(at[depth + 1 : depth + 3].sum())
+    ends = sign_test(int(at[depth - 1 : depth + 1].sum()), behind) <= ENDS
+    rises = _p_that_flat(at[max(1, min(depth // 2 + 1, depth - 1)) : depth + 1]) <= RISES
+    is_late = any(
+        sign_test(int(at[depth + 1 :][:few].sum()), int(at[1:][:few].sum())) <= LATE
+        for few in (1, 2)
     )
-    return rises <= RISES and ends <= ENDS
+    return ends and rises and not is_late
+
+
+def _p_that_flat(counts: Ints) -> float:
+    """The one-sided p that the ranks hold equally many, against more and more of them.
+
+    >>> [round(_p_that_flat(np.array(counts)), 3) for counts in ([1, 4, 7], [5, 5], [7, 4, 1])]
+    [0.017, 0.5, 0.983]
+    """
+    steps = np.arange(counts.size) - (counts.size - 1) / 2
+    spread = math.sqrt(counts.sum() * np.mean(steps**2)) or 1.0
+    return math.erfc(float(counts @ steps) / spread / math.sqrt(2)) / 2
 
 
 def sort_by_score(seen: Seen) -> Iterator[Trial]:
@@ -326,6 +343,7 @@ def without_repetitions(seen: Seen) -> Iterator[Trial]:
                 ],
             ),
             "remove them before the cut",
+            is_fact=True,
             after=partial(seen.moved, place),
         )
 

@@ -13,6 +13,7 @@ from calipers.model.scores import Scores
 from calipers.model.slicing import clusters_in
 from calipers.questions.diagnose.cures import SEEN, Seen, Trial
 from calipers.questions.diagnose.result import CuredValue, TriedCure
+from calipers.questions.diagnose.same_ids import FEWEST
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.paired_rows import PairedRow, paired_rows
 
@@ -60,7 +61,7 @@ class Tested:
         gains = (
             value.gain
             for value, sure in zip(self.cure.values, self.significant, strict=True)
-            if sure and value.gain >= LEAST
+            if (sure or self._helps_for_certain) and value.gain >= LEAST
         )
         return max(gains, default=0.0)
 
@@ -69,6 +70,19 @@ class Tested:
         """Whether the gain is significant, or the fault there for certain."""
         same = self.trial.same_ids
         return any(self.significant) or (same is not None and same.is_certain)
+
+    @property
+    def _helps_for_certain(self) -> bool:
+        """Whether a fault that can be seen costs some queries something, and no query gains by it.
+
+        Then nothing is left to be tested: the mean can only rise.
+        """
+        values = self.cure.values
+        return (
+            self.trial.is_fact
+            and max(value.better for value in values) >= FEWEST
+            and not any(value.worse for value in values)
+        )
 
     @cached_property
     def after(self) -> Seen:
@@ -80,8 +94,8 @@ class Tested:
     @property
     def leading(self) -> CuredValue:
         """The metric that the first line names: recall where it gains enough, else ndcg."""
-        # Ids that differ are a fact, whose gain at k need not be significant.
-        is_fact = self.trial.same_ids is not None
+        # Ids that differ, and repetitions, are facts, whose gain at k need not be significant.
+        is_fact = self.trial.same_ids is not None or self._helps_for_certain
         pairs = zip(self.cure.values, self.significant, strict=True)
         return next(
             (value for value, sure in pairs if (sure or is_fact) and value.gain >= LEAST),
