@@ -10,6 +10,7 @@ Few ids are nearly alike, so a filter comes first (``calipers.match.id_hashes``)
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -261,9 +262,25 @@ class NearPairs:
 
     def _become_equal(self, how: IdMap) -> Bools:
         """Which pairs become equal."""
-        return np.array(
-            spelled(self.wanted, how) == spelled(self.called, how), dtype=np.bool_
-        )
+        rules = tuple(rule for rule in how.rules if self._letters & _CHANGED[rule])
+        if how.rules and not rules and how == IdMap((), how.rules):
+            return np.zeros(self.target.size, dtype=np.bool_)
+        how = replace(how, rules=rules)
+        if how not in self._equal:
+            same = spelled(self.wanted, how) == spelled(self.called, how)
+            self._equal[how] = np.array(same, dtype=np.bool_)
+        return self._equal[how].copy()
+
+    @cached_property
+    def _equal(self) -> dict[IdMap, Bools]:
+        """Which pairs become equal by the maps that were tried."""
+        return {}
+
+    @cached_property
+    def _letters(self) -> frozenset[str]:
+        """The characters of all ids; as if each were there, where one is not plain ASCII."""
+        letters = frozenset("".join([*self.wanted, *self.called]))
+        return letters if letters <= _PLAIN else _PLAIN | {"%"}
 
     def meeting(self, how: IdMap) -> NearIds:
         """The targets that meet a result under these rules, each with the first such result."""
@@ -470,6 +487,23 @@ _ASCII: dict[str, Callable[[pl.Expr], pl.Expr]] = {
 """The rules of ``ID_RULES`` for columns of printable ASCII; a test compares the two."""
 
 
+_PLAIN = frozenset(map(chr, range(ord(" "), ord("~") + 1))) - {"%"}
+_CHANGED: dict[str, frozenset[str]] = {
+    "width": frozenset(" "),
+    "scheme": frozenset(":"),
+    "query": frozenset("?#"),
+    "percent": frozenset("%"),
+    "slash": frozenset("/"),
+    "basename": frozenset("/\\"),
+    "extension": frozenset("."),
+    "decimal": frozenset("."),
+    "zeros": frozenset("0"),
+    "case": frozenset(letter for letter in _PLAIN if letter.isupper()),
+    "signs": frozenset(letter for letter in _PLAIN if not letter.isalnum()),
+}
+"""What a plain id has of which a rule changes something."""
+
+
 _FEW = 500
 """Up to so many ids are changed one by one, which is quicker than starting polars."""
 
@@ -487,21 +521,20 @@ def spelled(ids: pl.Series, how: IdMap) -> pl.Series:
         return pl.Series(ids.name, [by_name.get(name) for name in ids], dtype=pl.String)
     name = pl.col("name")
     frame = pl.DataFrame({"name": ids.alias("name")})
-    special = ~pl.col("name").str.contains("^[ -~]*$")
-    if "percent" in how.rules:
-        special |= pl.col("name").str.contains("%", literal=True)
-    frame = frame.with_columns(special=special, key=_without_prefix(name, how.prefixes))
-    key = _without_suffix(pl.col("key"), how.suffixes)
-    if not how.rules:
-        # An affix is the same text whatever letters there are.
-        return frame.select(key.alias(ids.name)).to_series()
-    frame = frame.with_columns(key=key)
+    frame = frame.with_columns(key=_without_prefix(name, how.prefixes))
+    frame = frame.with_columns(key=_without_suffix(pl.col("key"), how.suffixes))
     for rule in how.rules:
         if rule in _ASCII:
             shorter = _ASCII[rule](pl.col("key"))
             kept = pl.when(shorter != "").then(shorter).otherwise("key")
             frame = frame.with_columns(kept.alias("key"))
-    apart = frame["name"].filter(frame["special"].fill_null(False)).unique()
+    if how.rules in ((), ("slash",)):
+        # An affix and a slash are the same text whatever letters there are.
+        return frame["key"].alias(ids.name)
+    special = ~name.str.contains("^[ -~]*$")
+    if "percent" in how.rules:
+        special |= name.str.contains("%", literal=True)
+    apart = frame.filter(special.fill_null(False))["name"].unique()
     if not len(apart):
         return frame["key"]
     by_hand = pl.DataFrame(

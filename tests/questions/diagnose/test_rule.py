@@ -64,6 +64,17 @@ def test_a_k_that_is_too_small_is_said_of_the_queries_that_are_there(sizes, told
     assert (diagnosis.named, diagnosis.next) == ("k_too_small", told)
 
 
+def test_a_k_that_is_too_small_is_followed_by_the_one_that_finds_more():
+    """Six targets could stand in six places; in these lists they are found in eight."""
+    made = []
+    for n in range(30):
+        targets = [f"d{n}-{at}" for at in range(6)]
+        shown = [*targets[:2], f"x{n}", f"y{n}", *targets[2:]]
+        made.append({"query": f"q{n}", "retrieved": shown, "ground_truth": targets})
+    diagnosis = diagnose(made, k=2)
+    assert (diagnosis.named, diagnosis.next) == ("k_too_small", "Try it: `calipers eval -k 8`")
+
+
 def drawn(name, n, *, good=True, seed=3):
     planted = {**CERTAIN, **LEAKS}[name]
     return world(planted.plant, n, np.random.default_rng(seed), good=good)

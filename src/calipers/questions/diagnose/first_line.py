@@ -175,7 +175,7 @@ def _leaking(
         return First(Sentence(text, [fact, first]), "best_order", _rerank(seen))
     if largest is None:
         return _nothing_wrong(seen, shown)
-    too_many = _more_targets_than_places(seen)
+    too_many = _more_targets_than_places(seen, shown)
     if too_many is not None:
         return too_many
     share = Sentence(
@@ -184,7 +184,7 @@ def _leaking(
     )
     why = "Why: `calipers misses`"
     if largest.name == "below_k":
-        larger = next((cure for cure in shown if cure.name == "larger_k"), None)
+        larger = _larger_k(shown)
         if larger is not None:
             value = larger.values[0]
             rest = Sentence(
@@ -192,10 +192,7 @@ def _leaking(
                 f"k = {seen.k} finds {value.before:.0%}.",
                 [_choice(larger), replace(_mean(seen), k=seen.k)],
             )
-            command = f"Try it: `calipers eval -k {larger.k}`"
-            return First(
-                joined(share, rest), "larger_k", Sentence(command, [_choice(larger)])
-            )
+            return First(joined(share, rest), "larger_k", _try_k(larger))
         below = Sentence(f"are ranked below {seen.k}.", [_k(seen)])
         return First(joined(share, below), "below_k", why)
     if largest.name == "another_id":
@@ -241,7 +238,7 @@ def _nothing_wrong(seen: Seen, shown: list[TriedCure]) -> First:
     return First(sentence, None, "Each miss: `calipers misses`")
 
 
-def _more_targets_than_places(seen: Seen) -> First | None:
+def _more_targets_than_places(seen: Seen, shown: list[TriedCure]) -> First | None:
     """That k cannot hold all targets, where that is what keeps recall down; else None."""
     if not seen.matches.is_one_to_one:
         return None
@@ -257,11 +254,20 @@ def _more_targets_than_places(seen: Seen) -> First | None:
     )
     bound = Fact(about="bound", metric=str(seen.metrics[0]), k=seen.k, value=highest)
     held = int(np.count_nonzero(wanted <= enough))
-    return First(
-        Sentence(text, [_mean(seen), bound]),
-        "k_too_small",
-        _room(enough, held, wanted.size),
-    )
+    larger = _larger_k(shown)
+    # The k that holds all is not the one that finds them in these lists.
+    then = _room(enough, held, wanted.size) if larger is None else _try_k(larger)
+    return First(Sentence(text, [_mean(seen), bound]), "k_too_small", then)
+
+
+def _larger_k(shown: list[TriedCure]) -> TriedCure | None:
+    """The larger k that is advised, if any."""
+    return next((cure for cure in shown if cure.name == "larger_k"), None)
+
+
+def _try_k(larger: TriedCure) -> Sentence:
+    """The command that takes a larger k."""
+    return Sentence(f"Try it: `calipers eval -k {larger.k}`", [_choice(larger)])
 
 
 def _room(k: int, held: int, total: int) -> Sentence:

@@ -21,11 +21,6 @@ LEAST = 0.03
 """A cure that gains less is not advised."""
 
 
-STRICT = 5
-"""A new order must be better than a random one at this part of the level: lists in a random order
-are reversed by chance too often at the whole of it (2 of 75 draws of 30 queries)."""
-
-
 def cured_value(metric: Metric, before: Floats, after: Floats) -> CuredValue:
     """One metric before and after a cure, over the queries that have both; not tested."""
     known = ~np.isnan(before) & ~np.isnan(after)
@@ -156,7 +151,7 @@ class Tester:
             row = rows[at] if rows else None
             sure = bool(rows) and rows[at].standing == rows[n + at].standing == "better"
             if sure and trial.beyond_chance is not None:
-                sure = (rows[n + at].adjusted or 0.0) <= self.alpha / STRICT
+                sure = (rows[n + at].adjusted or 0.0) <= self.alpha * trial.chance_at
             standing = None if row is None else row.standing
             if standing == "better" and not sure:
                 standing = "no clear difference"
