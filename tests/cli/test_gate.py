@@ -47,3 +47,21 @@ def test_one_word_in_ci(folder, baseline):
 def test_a_baseline_is_json(folder):
     assert "end its name in .json" in refused("gate", "save", "good.json", "-o", "main.csv")
     assert "there is no folder" in refused("gate", "save", "good.json", "-o", "no/main.json")
+
+
+def test_ties_that_decide_are_said_and_what_changed_leads(tmp_path):
+    """recall is the same in both; the order, which ties decide, is better."""
+    for name, rank in (("old", 4), ("new", 1)):
+        rows = []
+        for at in range(12):
+            results = [{"id": f"x{at}-{other}", "score": 0.5} for other in range(5)]
+            results[rank] = {"id": f"t{at}", "score": 0.5}
+            rows.append({"id": f"q{at}", "ground_truth": [f"t{at}"], "retrieved": results})
+        (tmp_path / f"{name}.json").write_text(json.dumps(rows))
+    old, new, main = (tmp_path / name for name in ("old.json", "new.json", "main.json"))
+    metrics = ("-m", "recall@5,ndcg@5")
+    assert calipers_command("gate", "save", old, *metrics, "-o", main).code == 0
+    printed = calipers_command("gate", new, "--baseline", main).out
+    assert "No worse than the baseline in ndcg@5: 12 of 12 queries better" in printed
+    assert "Equal scores decide ndcg@5: it is 0.387" in printed
+    assert "Equal scores decide ndcg@5" in calipers_command("compare", old, new, *metrics).out

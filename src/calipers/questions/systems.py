@@ -320,6 +320,7 @@ def measure_systems(
     """The scores of all systems, the names of the metrics compared, and the latencies."""
     from calipers.engines.scoring import choose_metrics, of_returned, score
     from calipers.questions.default_metrics import metrics_compared
+    from calipers.questions.evaluate.with_cautions import with_cautions
 
     named = name_systems(systems)
     intervals = measures.intervals
@@ -349,12 +350,15 @@ def measure_systems(
     measured = {
         name: ready[name]
         if name in ready
-        else score(
+        else with_cautions(
             pairs[name],
-            chosen or choose_metrics(None, None),
-            confidence=intervals.confidence,
-            cluster=intervals.cluster,
-            weight_by=intervals.weight_by,
+            score(
+                pairs[name],
+                chosen or choose_metrics(None, None),
+                confidence=intervals.confidence,
+                cluster=intervals.cluster,
+                weight_by=intervals.weight_by,
+            ),
         )
         for name in named
     }

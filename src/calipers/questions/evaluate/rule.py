@@ -22,6 +22,7 @@ from calipers.model.scores import Scores
 from calipers.operation import to_record
 from calipers.present.scores import document as scores_document
 from calipers.present.scores import summary_rows
+from calipers.questions.evaluate.with_cautions import with_cautions
 from calipers.questions.inputs import as_read, few_bytes, judged_by, like_of, matched
 from calipers.questions.reading import Evaluating, Intervals, MetricsAsked
 
@@ -121,38 +122,7 @@ def _score_with_notes(
         weight_by=intervals.weight_by,
         further=to_record(settings),
     )
-    if not _may_be_tied(pair, scores) and not _may_be_whole(pair, scores):
-        return scores
-    # Few results need it, so most commands never load it.
-    from calipers.questions.evaluate.cautions import cautions
-
-    return scores.with_notes(cautions(pair, scores))
-
-
-def _may_be_tied(pair: Matched, scores: Scores) -> bool:
-    """Whether neighbours have the same score, where the run is in memory."""
-    if scores.audit.ties_on_targets or not pair.run.in_memory:
-        return scores.audit.ties_on_targets > 0
-    if pair.run.order == "score":
-        # Counted while matching; the table of a mapping would be built for this alone.
-        return scores.audit.ties > 0
-    for frame in pair.run.scan():
-        if "score" in frame.columns:
-            score = frame["score"].to_numpy()
-            if (score[1:] == score[:-1]).any():
-                return True
-    return False
-
-
-def _may_be_whole(pair: Matched, scores: Scores) -> bool:
-    """Whether all lists are equally long and hold all targets, as those of a whole corpus do."""
-    every = pair.matches.retrieved
-    alike = every.size > 1 and every.min() == every.max()
-    return bool(alike) and any(
-        scores[metric.name].mean == 1.0
-        for metric in scores.metrics
-        if metric.kind == "recall"
-    )
+    return with_cautions(pair, scores)
 
 
 def _slices(scores: Scores, settings: "EvaluateSettings") -> "Slices":

@@ -131,6 +131,12 @@ class Check:
         return self.status == "failed" and SIGNIFICANT in self.because
 
     @property
+    def changed_nothing(self) -> bool:
+        """Whether no query gained or lost against the baseline; that says least."""
+        change = self.change
+        return change is not None and not change.wins + change.losses
+
+    @property
     def weight(self) -> float:
         """The loss; a slice leads only where it lost more than twice as much as all queries."""
         return self.loss * (2.0 if self.slice is None else 1.0)
@@ -215,7 +221,7 @@ class Verdict(Plain, HasRows):
                     WORST_FIRST.index(check.status),
                     not check.significant,
                     check.name != RETRIEVER or check.status == "failed",
-                    0.0 if check.status == "passed" else -check.weight,
+                    check.changed_nothing if check.status == "passed" else -check.weight,
                 ),
             )
         )

@@ -35,6 +35,7 @@ from calipers.model.slicing import (
 )
 from calipers.questions.baseline import Baseline, read_baseline, write_baseline
 from calipers.questions.default_metrics import FINDING, finding_metric
+from calipers.questions.evaluate.with_cautions import with_cautions
 from calipers.questions.gate.conditions import (
     IN_WORDS,
     OPERATORS,
@@ -104,6 +105,7 @@ def check_result(data: DataInput | None, settings: "GateSettings") -> Verdict:
             cluster=settings.cluster,
             weight_by=settings.weight_by,
         )
+        scores = with_cautions(pair, scores)
     conditions = [
         replace(condition, metric=condition.metric.with_rel(rel))
         for condition in conditions

@@ -25,6 +25,7 @@ from calipers.model.scores import MetricFacts, Scores
 from calipers.model.slicing import refuse_weighted, units_of
 from calipers.questions.compare.comparable import different_ways
 from calipers.questions.compare.paired_claim import claim_of, difference_of
+from calipers.questions.compare.result import Difference
 from calipers.questions.default_metrics import asked_pair, headlines
 from calipers.questions.gate.result import worst_queries
 from calipers.questions.history.result import (
@@ -156,7 +157,10 @@ def judged(answer: Alarm, nights: Sequence[Night]) -> Alarm:
             "and "
         )
         return replace(answer, unchecked=f"{sentence}has the same ground truth.")
-    checks.sort(key=lambda check: ORDER.index(check.standing))
+    # As in the gate, a check in which no query changed says least.
+    checks.sort(
+        key=lambda check: (ORDER.index(check.standing), not queries_changed(check.change))
+    )
     notes = list(_notes(nights, alike))
     return replace(answer, checks=tuple(checks), notes=tuple(notes))
 
@@ -268,6 +272,11 @@ def _check(
             facts.turn * watched.before,
         ),
     )
+
+
+def queries_changed(change: Difference | None) -> int:
+    """How many queries gained or lost."""
+    return change.wins + change.losses if change is not None else 0
 
 
 def _period(

@@ -142,7 +142,7 @@ def _check_row(row: PairedRow, metric: MetricFacts) -> None:
         return
     why = f"at least {FEWEST_PILOT} are needed"
     if n >= FEWEST_PILOT:
-        why = "they are all alike"
+        why = "they are all alike" if row.changed else "no query changed"
     many = plural(n, "difference")
     raise InvalidInput(
         f"The pilot says too little about {metric.name}: it has {many}, and {why}; "
