@@ -36,6 +36,7 @@ from numpy.typing import ArrayLike
 
 from calipers.frozen import dataclass
 from calipers.model.arrays import Floats, Ints
+from calipers.statistics.clusters import exact_sum
 from calipers.statistics.paired_units import ROUNDING, SMALLEST, PairedUnits, row_order
 from calipers.statistics.score_interval import Ends, normal_cdf, normal_quantile
 
@@ -211,7 +212,7 @@ def _two_sided(units: PairedUnits) -> float | None:
     if units.changed <= EXACT:
         return _every_sign(np.abs(units.moved), total)
     if units.changed > MANY:
-        return 2.0 * normal_cdf(-total / math.sqrt(math.fsum(units.moved**2)))
+        return 2.0 * normal_cdf(-total / math.sqrt(exact_sum(units.moved**2)))
     return _on_a_grid(units.moved * math.copysign(1.0, units.total), total)
 
 
@@ -221,7 +222,7 @@ def _on_a_grid(moved: Floats, total: float) -> float:
     Of many steps the one is taken that keeps the observed sum, and where there are few
     sizes rounds them little: sums that are equal, and count, then stay equal.
     """
-    spread = math.sqrt(math.fsum(moved**2))
+    spread = math.sqrt(exact_sum(moved**2))
     far = total / spread
     values, which = np.unique(np.abs(moved).round(9), return_inverse=True)
     counts = np.bincount(which)
@@ -436,7 +437,7 @@ def _row(
 def _outweighs(largest: float, units: PairedUnits) -> bool:
     """Whether one change is as large as all others together; of two, whether it is larger."""
     least = ROUNDING if units.changed == 2 else -ROUNDING
-    return units.changed > 1 and 2.0 * largest > math.fsum(np.abs(units.moved)) + least
+    return units.changed > 1 and 2.0 * largest > exact_sum(np.abs(units.moved)) + least
 
 
 def _interval(
@@ -464,7 +465,7 @@ def _normal_ends(units: PairedUnits, alpha: float) -> Ends:
     away = np.concatenate(
         [units.moved - mean * units.sizes, [-mean * units.still_size] * units.still]
     )
-    spread = math.sqrt(math.fsum(away**2) / n) * n / queries
+    spread = math.sqrt(exact_sum(away**2) / n) * n / queries
     z = normal_quantile(1.0 - alpha / 2.0)
     reach = z * spread / math.sqrt(n - z * z)
     return Ends(mean - reach, mean + reach)

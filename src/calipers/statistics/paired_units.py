@@ -1,13 +1,14 @@
 """One column of paired gains, summed by what counts as one observation."""
 
 import math
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from calipers.frozen import dataclass
 from calipers.model.arrays import Floats, Ints
-from calipers.statistics.clusters import exact_mean, weighted_mean
+from calipers.statistics.clusters import exact_mean, exact_sum, weighted_mean
 
 ROUNDING = 1e-9
 SMALLEST = 1e-12
@@ -100,10 +101,10 @@ class PairedUnits:
         """The number of units that changed."""
         return len(self.moved)
 
-    @property
+    @cached_property
     def total(self) -> float:
         """The sum of all gains; exactly 0 where it is so but for rounding."""
-        total = math.fsum(self.moved)
+        total = exact_sum(self.moved)
         return total if abs(total) >= ROUNDING else 0.0
 
     @property
@@ -119,10 +120,10 @@ def _kurtosis(means: Floats) -> float:
     if n < _FEWEST_FOR_KURTOSIS:
         return 0.0
     cut = min(int(n / (2.0 * math.sqrt(n - 4))), (n - 1) // 2)
-    second = math.fsum((means - means.mean()) ** 2)
+    second = exact_sum((means - means.mean()) ** 2)
     if second < SMALLEST:
         return 0.0
-    return n * math.fsum((means - means[cut : n - cut].mean()) ** 4) / second**2
+    return n * exact_sum((means - means[cut : n - cut].mean()) ** 4) / second**2
 
 
 def row_order(table: Floats) -> Ints:
