@@ -453,6 +453,16 @@ def test_the_first_five_are_named_in_sixty_queries():
     assert named.count("reverse_first") >= 5
 
 
+def test_the_first_ten_reversed_are_named_though_a_hub_stood_before_them():
+    rng = np.random.default_rng(99)
+    made = ranked_from(lambda: min(1 + int(rng.exponential(1.5)), 28))
+    for row in made:
+        shown = ["cover", *row["retrieved"]]
+        row["retrieved"] = shown[:10][::-1] + shown[10:]
+    diagnosis = diagnose(made)
+    assert [cure.name for cure in diagnosis.cures[:2]] == ["reverse_first", "hub"]
+
+
 def repeated_texts_of(lost):
     """Thirty lists of texts that all stand twice; a copy is the target of the ``lost`` first."""
     made = []

@@ -232,6 +232,10 @@ def _rise_and_end(seen: Seen, depth: int) -> bool:
     matches = seen.matches
     is_target = matches.relevant(seen.pair.rel)[matches.edge_target]
     at = np.bincount(matches.edge_rank[is_target], minlength=depth + 3)
+    if at[depth] < at[depth - 1] and seen.lists.is_hub_at(depth):
+        # Turned round, it would stand first everywhere; the ranks are those of all others.
+        at = np.delete(at, depth)
+        depth -= 1
     behind = int(at[depth + 1 : depth + 3].sum())
     ends = sign_test(int(at[depth - 1 : depth + 1].sum()), behind) <= ENDS
     rises = _p_that_flat(at[max(1, min(depth // 2 + 1, depth - 1)) : depth + 1]) <= RISES

@@ -159,6 +159,11 @@ class Lists:
             top = rest[np.diff(self.query[rest], prepend=-1) != 0]
         return np.array(hubs, dtype=np.uint64), first_count
 
+    def is_hub_at(self, rank: int) -> bool:
+        """Whether one result has this rank in at least half of all lists."""
+        _, counts = np.unique(self.name[self.rank == rank], return_counts=True)
+        return int(counts.max(initial=0)) >= max(3.0, _HUBS * (self.lengths > 0).sum())
+
     @cached_property
     def reversed(self) -> Ints:
         """The rank of each result when every list is read from its end."""
