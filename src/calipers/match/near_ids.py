@@ -59,9 +59,16 @@ PARTS = tuple(
     )
 )
 """Rules that take a part off an id."""
-_BESIDE_PREFIXES = ((), ("extension",), ("query",), ("case",), ("zeros",), ("slash",))
+_BESIDE_PREFIXES: tuple[tuple[str, ...], ...] = (
+    (),
+    ("extension",),
+    ("query",),
+    ("case",),
+    ("zeros",),
+    ("slash",),
+)
 """Rules that may be needed beside a prefix."""
-_WITH_SIGNS = (
+_WITH_SIGNS: tuple[tuple[str, ...], ...] = (
     ("extension", "case"),
     ("signs",),
     ("case", "signs"),

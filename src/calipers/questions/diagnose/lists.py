@@ -162,7 +162,8 @@ class Lists:
     def is_hub_at(self, rank: int) -> bool:
         """Whether one result has this rank in at least half of all lists."""
         _, counts = np.unique(self.name[self.rank == rank], return_counts=True)
-        return int(counts.max(initial=0)) >= max(3.0, _HUBS * (self.lengths > 0).sum())
+        answered = int((self.lengths > 0).sum())
+        return int(counts.max(initial=0)) >= max(3.0, _HUBS * answered)
 
     @cached_property
     def reversed(self) -> Ints:
