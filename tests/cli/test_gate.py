@@ -65,3 +65,27 @@ def test_ties_that_decide_are_said_and_what_changed_leads(tmp_path):
     assert "No worse than the baseline in ndcg@5: 12 of 12 queries better" in printed
     assert "Equal scores decide ndcg@5: it is 0.387" in printed
     assert "Equal scores decide ndcg@5" in calipers_command("compare", old, new, *metrics).out
+
+
+def test_texts_that_begin_alike_are_named_by_id_and_no_cluster_is_a_slice(tmp_path):
+    for name, lost in (("old", 0), ("new", 8)):
+        rows = [
+            {
+                "id": f"q{at}",
+                "query": f"How do I change the setting {at}?",
+                "ground_truth": ["t"],
+                "retrieved": ["x"] if at < lost else ["t"],
+                "tags": {"intent": f"i{at // 2}", "key": at, "team": "a"},
+            }
+            for at in range(120)
+        ]
+        (tmp_path / f"{name}.json").write_text(json.dumps(rows))
+    old, new, main = (tmp_path / name for name in ("old.json", "new.json", "main.json"))
+    assert calipers_command("gate", "save", old, "-m", "recall@5", "-o", main).code == 0
+    line = ("gate", new, "--baseline", main, "--explain")
+    printed = calipers_command(*line).out
+    assert 'Lost most: "q0", "q1", "q2".' in printed
+    assert "--by intent compares each" in printed
+    by_intent = calipers_command(*line, "--cluster", "intent").out
+    # Every query has a key of its own, and all have one team.
+    assert "compares each" not in by_intent

@@ -132,9 +132,11 @@ def _notes(verdict: Verdict) -> Iterator[Note]:
     )
     if failed and failed.worst:
         worst = failed.worst[:NAMED]
-        names = ", ".join(
-            f'"{printable(query.text or query.query, 18)}"' for query in worst
-        )
+        called = [printable(query.text or query.query, 18) for query in worst]
+        if len(set(called)) < len(called):
+            # Texts that begin alike: their ids are shorter.
+            called = [printable(query.query, 18) for query in worst]
+        names = ", ".join(f'"{name}"' for name in called)
         head = "Lost most" if failed.change else "Worst"
         yield Note("missing", sentence("{head}: {it.text}.", head=head, it=named(names)))
     first, *others = verdict.claims

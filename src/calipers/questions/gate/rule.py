@@ -32,6 +32,7 @@ from calipers.model.slicing import (
     copies_in_words,
     everything,
     queries_where,
+    tag_cuts,
 )
 from calipers.questions.baseline import Baseline, read_baseline, write_baseline
 from calipers.questions.default_metrics import FINDING, finding_metric
@@ -163,10 +164,13 @@ def _verdict(
             "tag=value."
         )
     notes += scores.recorded.notes
-    if kept is not None and not by and scores.tags:
-        notes.append(
-            f"A slice may still be worse: --by {next(iter(scores.tags))} compares each."
-        )
+    cuts = [
+        tag
+        for tag in tag_cuts(scores.tags)
+        if tag not in (cluster, scores.recorded.weight_by)
+    ]
+    if kept is not None and not by and cuts:
+        notes.append(f"A slice may still be worse: --by {cuts[0]} compares each.")
     measured = [*asked, *(check.metric for check in checks if check.metric)]
     if gone := _left_out(scores, measured):
         notes.append(gone)
