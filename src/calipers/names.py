@@ -232,7 +232,7 @@ _RIGHT = words_in(
     "right ideal soll ziel zieldokument zielabschnitt zielquelle "
     "richtig richtige richtiges korrekt korrekte "
     "korrektes relevante relevanten relevantes pertinents pertinentes bonne bonnes bon bons "
-    "correctes correcto correcta correctos correctas correto correta corretos corretas "
+    "juiste correctes correcto correcta correctos correctas correto correta corretos corretas "
     "rilevanti rilevante corretto corretta corretti corrette juiste poprawny poprawna poprawne "
     "wlasciwy forventet forventede rigtig rigtigt rigtige forvantat forvantad forvantade ratt "
     "ocekavane ocekavany ocekavano spravny spravne beklenen dogru ilgili hedef"
@@ -443,7 +443,9 @@ ORDERING = frozenset(
 )
 """Words in names of columns that may order results."""
 LAST_STAGE = frozenset(
-    words_in("rerank reranked reranker reranking final after fused post second last")
+    words_in(
+        "rerank reranked reranker reranking final after fused post second stage2 last"
+    )
 )
 """Words in names of lists that come out of a later stage than others."""
 FIRST_STAGE = frozenset(words_in("before pre first initial"))
@@ -517,8 +519,8 @@ def is_distance(name: str) -> bool:
 
     >>> is_distance("cosine_dist"), is_distance("vectorDistance"), is_distance("distribution")
     (True, True, False)
-    >>> is_distance("score (lower is better)"), is_distance("score")
-    (True, False)
+    >>> is_distance("score (lower is better)"), is_distance("match (distance)")
+    (True, True)
     """
     plain = plain_name(name)
     spelled = plain.replace("_", "")
@@ -526,6 +528,7 @@ def is_distance(name: str) -> bool:
         "distance" in spelled
         or "distanz" in spelled
         or _DISTANCE_SIGNS.search(plain)
+        or re.search(r"[(\[]\s*(distance|distanz)", name.lower())
         or _LOWER_IS_BETTER.search(name.lower())
     ):
         return True

@@ -15,6 +15,19 @@ def listed(names: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
+def first_names(names: Sequence[str], most: int = 60) -> str:
+    """The first whole names that fit into so many characters.
+
+    >>> first_names(["question", "result_1"]), first_names(["question", "result_1"], 12)
+    ('question, result_1', 'question, …')
+    """
+    fit = list(names)
+    while len(fit) > 1 and len(", ".join(fit)) > most:
+        fit.pop()
+    more = "…" if len(fit) < len(names) else ""
+    return ", ".join([f"{name:.{most}}" for name in fit] + ([more] if more else []))
+
+
 def plural(count: int, singular: str, many: str | None = None) -> str:
     """A number with its noun.
 

@@ -624,7 +624,15 @@ def outputs_in_texts(draw: random.Random, truth: Truth, run: Ranked) -> tuple[An
     return {"results": {"version": 3, "results": rows}}, "both"
 
 
+def of_system(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str]:
+    """The rankings of one system, below its name."""
+    del truth
+    scored = {query: dict(_falling(draw, ids)) for query, ids in run.items()}
+    return {draw.choice(("bm25", "dense-v2", "hybrid")): draw.choice((run, scored))}, "run"
+
+
 EXPORTS: dict[str, Export] = {
+    "of_system": of_system,
     "argilla": argilla,
     "label_studio": label_studio,
     "kilt": kilt,

@@ -347,6 +347,35 @@ def judged(draw: random.Random, truth: Truth, run: Ranked, shape: str) -> File:
     return file
 
 
+def judged_columns(draw: random.Random, truth: Truth, run: Ranked, shape: str) -> File:
+    """One row for each question, with numbered results and a verdict for each of them."""
+    query = NAMES[draw.choice([*NAMES])][0]
+    result, verdict = draw.choice(
+        (
+            ("result_{}", "relevant_{}"),
+            ("doc_{}", "rel_{}"),
+            ("hit{}", "hit{}_relevant"),
+            ("result_{}_id", "grade_{}"),
+        )
+    )
+    yes, no = draw.choice((("1", "0"), ("yes", "no"), ("x", "")))
+    means: Truth = {q: {one: float(draw.random() < 0.4) for one in run[q]} for q in truth}
+    means[next(iter(means))][run[next(iter(means))][0]] = 1.0
+    apart = draw.random() < 0.5
+    rows = []
+    for q, items in run.items():
+        results = {result.format(n): one for n, one in enumerate(items, 1)}
+        verdicts = {
+            verdict.format(n): yes if means[q][one] else no for n, one in enumerate(items, 1)
+        }
+        pairs = zip(results.items(), verdicts.items(), strict=True)
+        beside = [one for pair in pairs for one in pair]
+        rows.append({query: q, **(results | verdicts if apart else dict(beside))})
+    file = table(draw, rows, means, run, "both", shape)
+    file.returned_only = True
+    return file
+
+
 def two_stages(draw: random.Random, truth: Truth, run: Ranked, shape: str) -> File:
     """The list of a first stage beside that of a later one; the author means the later."""
     first, last = draw.choice(
@@ -438,6 +467,8 @@ def exported(draw: random.Random, truth: Truth, run: Ranked, shape: str) -> File
             ("inputs.question", "reference_outputs.documents", "outputs.documents"),
             ("inputs/question", "expectations/doc_ids", "outputs/doc_ids"),
             ("input", "expected_output", "output"),
+            ("input", "expected", "output"),
+            ("inputs", "reference", "outputs"),
             ("question", "expected_retrieved_context", "retrieved_context"),
             ("query", "gold_doc_ids", "predicted_doc_ids"),
             ("input.question", "expected.ids", "output.ids"),
@@ -509,6 +540,7 @@ SHAPES = {
     "empty": empty,
     "distances": distances,
     "judged": judged,
+    "judged columns": judged_columns,
     "two stages": two_stages,
     "two orders": two_orders,
     "columns of targets": columns_of_targets,

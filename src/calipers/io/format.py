@@ -104,6 +104,11 @@ class Format(ABC):
         del probe
         return False
 
+    def is_of_others(self, probe: Probe) -> bool:
+        """Whether a file that it recognises by some name has the other names of another format."""
+        del probe
+        return False
+
     @abstractmethod
     def read(self, probe: Probe, role: Role) -> Dataset:
         """Read a file for a role."""

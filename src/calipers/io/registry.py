@@ -234,7 +234,7 @@ def recognise(probe: Probe, role: Role) -> Format:
 
         if find_export(probe, role, whole=bool(claimed)) is not None:
             return Exports()
-    claimed = claimed or _of_others(probe)
+    claimed = [own for own in claimed if not own.is_of_others(probe)] or _of_others(probe)
     if len(claimed) > 1 and role != "both":
         claimed = [
             file_format for file_format in claimed if file_format.only in (None, role)

@@ -325,18 +325,20 @@ class NearPairs:
 
     def _prefixes(self) -> Iterator[IdMap]:
         """The prefixes that ids of one side have before those of the other, as maps to try."""
+        rules: tuple[str, ...] = ()
+        counts = Counter[str]()
         for rules in _BESIDE_PREFIXES:
             how = IdMap((), rules)
             counts = _prefix_counts(spelled(self.wanted, how), spelled(self.called, how))
             if counts:
                 break
-        else:
-            for rules in _WITH_SIGNS:
-                counts = _cut_counts(self.wanted, self.called, IdMap((), rules))
-                if counts:
-                    break
-            else:
-                return
+        for further in () if counts else _WITH_SIGNS:
+            rules = further
+            counts = _cut_counts(self.wanted, self.called, IdMap((), rules))
+            if counts:
+                break
+        if not counts:
+            return
         prefixes = _most_common(counts)
         yield from (IdMap((prefix,), rules) for prefix in prefixes)
         if len(prefixes) > 1:

@@ -188,7 +188,7 @@ def without_zeros(name: str) -> str:
 
 
 UUID = (
-    r"\W*([0-9A-Fa-f]{8})-([0-9A-Fa-f]{4})-([0-9A-Fa-f]{4})-([0-9A-Fa-f]{4})-"
+    r"\W*([0-9A-Fa-f]{8})[-_]([0-9A-Fa-f]{4})[-_]([0-9A-Fa-f]{4})[-_]([0-9A-Fa-f]{4})[-_]"
     r"([0-9A-Fa-f]{12})\W*"
 )
 """A UUID in its five groups, perhaps in braces."""

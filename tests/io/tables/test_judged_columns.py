@@ -44,3 +44,14 @@ def test_expected_ids_beside_them_are_the_targets(tmp_path):
     path = put(tmp_path, "question,expected,doc_1,doc_2,rel_1,rel_2\nWho?,z,a,b,0,1\n")
     with pytest.raises(InvalidInput, match="rel_1"):
         evaluate(path, metrics="mrr")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "doc_1\trel_1\trel_2\tdoc_2\tasked\n3\t0\t0\t6\tHow is it\n12\t0\t1\t2\tWho is it\n",
+        "hit 2;正解;hit 1;質問\nd17;d8;d3;reset it 1\nd9;d18;d4;reset it 2\n",
+    ],
+)
+def test_a_table_of_texts_is_no_run_and_no_judgements(text, tmp_path):
+    assert "no column for the query" in refusal(data=put(tmp_path, text))

@@ -334,7 +334,7 @@ def test_the_list_of_the_last_stage_is_proposed_first(names, tmp_path):
 def test_numbered_columns_with_a_list_each_are_no_single_ranking(tmp_path):
     path = put(tmp_path, "question,stage1,stage2,gold\nWho?,a;b,b;a,b\nWhere?,d;e,e;d,d\n")
     lines = lines_of(refusal(data=path))
-    assert lines == ["--column retrieved=stage1", "--column retrieved=stage2"]
+    assert lines == ["--column retrieved=stage2", "--column retrieved=stage1"]
 
 
 def test_a_score_may_be_the_grade_of_a_ground_truth_if_it_is_a_scale(tmp_path):
@@ -567,7 +567,12 @@ def test_nested_columns_of_unknown_names_have_a_line(tmp_path):
 
 
 def test_a_title_above_merged_cells_is_named(tmp_path):
-    rows = [["Golden set"], [], ["Otázka", "Úryvek", "Hodnota"], ["Kdo?", "a", 1]]
+    rows: list[list[object]] = [
+        ["Golden set"],
+        [],
+        ["Otázka", "Úryvek", "Hodnota"],
+        ["Kdo?", "a", 1],
+    ]
     rows += [[None, "b", 0], [None, "c", 0], ["Kde?", "d", 1]]
     path = write_workbook(tmp_path / "data.xlsx", {"Gold": rows})
     sentence = refusal(ground_truth=path, run=RUN)

@@ -94,6 +94,16 @@ class Tool(EachRow):
         columns = frozenset[str]() if probe.table is None else probe.table.columns
         return probe.table is None or self.query in columns or not is_long(columns)
 
+    def is_of_others(self, probe: Probe) -> bool:
+        """Whether its records ask under a usual name, or have our parts and none of the tool."""
+        if probe.table is not None or probe.columns_said.named:
+            return False
+        every = frozenset[str]().union(*probe.row_keys.values())
+        if self.query not in every and is_long(every):
+            return True
+        parts = {*self.results, *self.truth}
+        return bool(every & {"retrieved", "ground_truth"}) and not every & parts
+
     def yields(self, probe: Probe) -> bool:
         """Whether its rows ask under another name than the tool, or say what is relevant."""
         every = frozenset[str]().union(*probe.row_keys.values())
@@ -197,9 +207,9 @@ class DeepEval(Tool):
 
     def yields(self, probe: Probe) -> bool:
         """Whether the input is an object, or an output is a list: items of a platform."""
-        records = [*first_records(probe).values()]
+        records: list[Mapping[str, object]] = [*first_records(probe).values()]
         if probe.table is not None and probe.is_text:
-            records = probe.table.rows(pl.all(), most=1).to_dicts()
+            records = [*probe.table.rows(pl.all(), most=1).iter_rows(named=True)]
         for record in map(with_open_texts, records):
             outputs = [record.get(name) for names in self.known_by for name in names]
             if "input" in record and not isinstance(record["input"], str):

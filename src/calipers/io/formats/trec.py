@@ -159,9 +159,8 @@ class TrecRun(Format):
         if not mostly(rows, _is_result):
             return False
         # A tag may contain spaces.
-        if mostly(rows, lambda row: row[1:2] == [b"0"]):
-            return True
-        return _is_even(rows, 6) and not holds_texts(probe)
+        marked = mostly(rows, lambda row: row[1:2] == [b"0"])
+        return (marked or _is_even(rows, 6)) and not holds_texts(probe)
 
     def read(self, probe: Probe, role: Role) -> Dataset:
         """A run that is read in blocks when needed; scores give the order."""

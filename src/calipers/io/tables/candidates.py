@@ -11,25 +11,30 @@ from calipers.io.tables.cells import looks_like_texts
 from calipers.io.tables.columns import GRADES, IGNORE, Pairs
 from calipers.io.tables.grades import grades_of_words
 from calipers.io.tables.judged_columns import judged_columns
+from calipers.io.tables.likely import (
+    likely_items,
+    likely_judgements,
+    likely_lists,
+    likely_questions,
+    likely_results,
+    likely_targets,
+    may_be_ids,
+    may_be_result,
+    says_no,
+)
 from calipers.io.tables.profile import FEW, Profile, Profiles
 from calipers.io.tables.usual_names import IDENTITIES, IGNORED, numbered_groups, renaming
 from calipers.model.matched import Role
 from calipers.names import (
     HARMLESS,
-    LAST_STAGE,
     NO_GRADES,
-    STAGES,
     YES_OR_NO,
     is_distance,
     plain_name,
-    possible_meaning,
     says_expected,
 )
+from calipers.words import first_names
 
-_IDS = frozenset({"id", "ids", "nr", "no", "number", "nummer"})
-"""Words of names whose numbers may be ids."""
-_NAMED = frozenset({"id", "ids"})
-"""Words of names whose numbers are ids, whatever else the name says: ``page_id``."""
 _WEAK = frozenset({"document", "text"})
 """Fields beside which another column may hold the ids."""
 _OWN = frozenset({"id", "_id", "tags", "latency_ms", "error", "stages"})
@@ -38,11 +43,11 @@ _OWN = frozenset({"id", "_id", "tags", "latency_ms", "error", "stages"})
 
 def nothing_fits(name: str, profiles: Profiles, lacking: str, role: Role) -> Unclear:
     """The error for a table without a column for the query or the item."""
-    listed = ", ".join(_columns(profiles)) or "no name"
+    listed = first_names(_columns(profiles)) or "no name"
     if lacking == "item" and (items := _matrix(profiles)):
-        named = ", ".join(item.name for item in items)
+        named = first_names([item.name for item in items])
         return Unclear(
-            f"{name} has a column of grades for each of {named:.60}",
+            f"{name} has a column of grades for each of {named}",
             otherwise="Write one row for each question and item, with the columns question, "
             "chunk_id and grade",
         )
@@ -52,7 +57,7 @@ def nothing_fits(name: str, profiles: Profiles, lacking: str, role: Role) -> Unc
         else "chunk_id (ids) or quote (texts)"
     )
     return Unclear(
-        f"{name} has no column for the {lacking}; found {listed:.60}",
+        f"{name} has no column for the {lacking}; found {listed}",
         *mappings(profiles, {lacking}, role),
         otherwise=f"Add a column {usual}, or give another file",
     )
@@ -120,7 +125,7 @@ def mappings(profiles: Profiles, lacking: set[str], role: Role) -> Iterator[Pair
     }
     starts: list[Pairs] = [()]
     if "query" in lacking:
-        starts = [(("query", question.name),) for question in _questions(single)]
+        starts = [(("query", question.name),) for question in likely_questions(single)]
         if judged_columns(profiles.frame) is not None:
             yield from starts
     whole = bool(lacking & {"query", "item"})
@@ -158,7 +163,7 @@ def _beside_known(
     if returned is not None and item is None:
         # One result in each row; what should be found stands beside it.
         results = next((one for one in rest if one.name == returned), None)
-        for targets in [one for one in _items(rest) if says_expected(one.name)][:1]:
+        for targets in [one for one in likely_items(rest) if says_expected(one.name)][:1]:
             pair: Pairs = (*start, ("item", targets.name), ("retrieved", returned))
             others = [one for one in rest if one not in (targets, results)]
             yield from _in_order(pair, others, known - {"retrieved"})
@@ -187,15 +192,10 @@ def _with_judging(profiles: Profiles, names: Mapping[str, str]) -> dict[str, str
         theirs: "grade"
         if ours == "item"
         and plain_name(theirs) in YES_OR_NO
-        and _says_no(profiles[theirs])
+        and says_no(profiles[theirs])
         else ours
         for theirs, ours in names.items()
     }
-
-
-def _says_no(column: Profile) -> bool:
-    """Whether cells are words of judgement, or steps of a scale from 0 on."""
-    return column.kind == "judgements" or (column.is_scale and "0" in column.cells)
 
 
 def _with_single_results(profiles: Profiles, names: Mapping[str, str]) -> set[str]:
@@ -246,7 +246,10 @@ def _with_targets(
     items = [
         *groups,
         # A result differs in the rows of a question.
-        *(one.name for one in _items(rest) if role != "run" or _may_be_result(one)),
+        *(
+            one.name
+            for one in (likely_results(rest) if role == "run" else likely_targets(rest))
+        ),
     ]
     for item in items:
         ids = by_name[item].ids if item in by_name else frozenset[str]()
@@ -258,7 +261,7 @@ def _with_targets(
         if role == "both":
             wide = [
                 returned_list
-                for returned_list in _returned_lists(others)
+                for returned_list in likely_lists(others)
                 if not ids or ids & returned_list.ids
                 if not (item in by_name and _stands_beside(returned_list, by_name[item]))
             ]
@@ -269,15 +272,15 @@ def _with_targets(
             if "grade" in known:
                 yield from _in_order(mapping, others, known)
                 continue
-            if item in by_name and not _may_be_result(by_name[item]):
+            if item in by_name and not may_be_result(by_name[item]):
                 continue
-            for judged in _judging(others):
+            for judged in likely_judgements(others):
                 if item in by_name and _names_ids(judged, by_name[item]):
                     continue
                 left = [other for other in others if other is not judged]
                 yield from _in_order((*mapping, ("grade", judged.name)), left, known)
             continue
-        judging = _judging(others)
+        judging = likely_judgements(others)
         graded = [(*mapping, ("grade", one.name)) for one in judging if _is_graded(one)]
         other = [
             (*mapping, ("grade", one.name)) for one in judging if not _is_graded(one)
@@ -298,7 +301,9 @@ def _field_for(column: Profile | None, role: Role) -> str:
 
 def _beside_each_other(rest: list[Profile]) -> Iterator[tuple[Profile, Profile]]:
     """The columns of targets, the same in all rows of a question, each with one of results."""
-    items = _items(rest)
+    items = [
+        one for one in likely_items(rest) if one.kind != "numbers" or may_be_ids(one)
+    ]
     for targets in items:
         for results in items:
             if (
@@ -316,7 +321,8 @@ def _beside_each_other(rest: list[Profile]) -> Iterator[tuple[Profile, Profile]]
 
 def _side_by_side(rest: list[Profile]) -> Iterator[tuple[Profile, Profile]]:
     """Columns that list the targets of a question in some of its rows, and its results in all."""
-    single = [one for one in _items(rest) if one.kind not in ("lists", "texts")]
+    single = [one for one in likely_items(rest) if one.kind not in ("lists", "texts")]
+    single = [one for one in single if one.kind != "numbers" or may_be_ids(one)]
     for targets in single:
         for results in single:
             differ = targets.changes and results.changes
@@ -331,11 +337,6 @@ def _side_by_side(rest: list[Profile]) -> Iterator[tuple[Profile, Profile]]:
 def _is_graded(column: Profile) -> bool:
     """Whether a column more likely judges than measures: no fractions such as 0.217."""
     return column.judges_by_name or column.kind != "numbers" or column.is_scale
-
-
-def _may_be_result(column: Profile) -> bool:
-    """Whether a column is not the same in all rows of each question."""
-    return column.changes or not column.has_several_rows
 
 
 def _names_ids(judged: Profile, item: Profile) -> bool:
@@ -367,13 +368,13 @@ def _with_lists(
     if role == "both" and "retrieved" not in known:
         yield from (
             (*start, ("retrieved", returned_list.name))
-            for returned_list in _returned_lists(rest)
+            for returned_list in likely_lists(rest)
         )
         yield from ((*start, ("retrieved", group)) for group in groups)
     if role == "both" and "retrieved" in known and not known & {"item", "quote"}:
-        yield from ((*start, ("item", item.name)) for item in _items(rest))
+        yield from ((*start, ("item", item.name)) for item in likely_items(rest))
     if role != "run" and "grade" not in known and "retrieved" not in known:
-        yield from ((*start, ("grade", one.name)) for one in _judging(rest))
+        yield from ((*start, ("grade", one.name)) for one in likely_judgements(rest))
     yield start
 
 
@@ -403,13 +404,13 @@ def _with_part(
         return
     if "retrieved" not in known:
         # One result in each row: what judges it stands beside it.
-        yield from ((("grade", one.name),) for one in _judging(rest))
+        yield from ((("grade", one.name),) for one in likely_judgements(rest))
     yield from ((pair,) for pair in targets)
 
 
 def judged_rows(rest: list[Profile], known: set[str]) -> Iterator[Pairs]:
     """A column that judges the rows and one that orders them."""
-    for judging in _judging(rest):
+    for judging in likely_judgements(rest):
         others = [one for one in rest if one is not judging]
         yield from _in_order((("grade", judging.name),), others, known)
 
@@ -421,7 +422,7 @@ def _count(profiles: Profiles, pair: tuple[str, str]) -> int:
 
 def _target_columns(rest: list[Profile], groups: list[str]) -> Iterator[tuple[str, str]]:
     """The columns that may list targets."""
-    for item in _items(rest):
+    for item in likely_items(rest):
         yield ("quote" if item.kind == "texts" else "ground_truth", item.name)
     # Several columns are merged in a table, beside others that are.
     yield from (("item", group) for group in groups)
@@ -429,9 +430,7 @@ def _target_columns(rest: list[Profile], groups: list[str]) -> Iterator[tuple[st
 
 def _result_columns(rest: list[Profile], groups: list[str]) -> Iterator[tuple[str, str]]:
     """The columns that may list results."""
-    yield from (
-        ("retrieved", returned_list.name) for returned_list in _returned_lists(rest)
-    )
+    yield from (("retrieved", returned_list.name) for returned_list in likely_lists(rest))
     yield from (("retrieved", group) for group in groups)
 
 
@@ -441,7 +440,7 @@ def _in_order(mapping: Pairs, rest: list[Profile], known: set[str]) -> Iterator[
         yield mapping
         return
     # What is the same in all rows of a question orders nothing, and neither do row numbers.
-    may = [one for one in rest if one.may_order and _may_be_result(one)]
+    may = [one for one in rest if one.may_order and may_be_result(one)]
     may = [one for one in may if not one.numbers_table]
     ordering = sorted(may, key=_is_early)
     every = [orders(one) for one in ordering]
@@ -465,111 +464,6 @@ def orders(profile: Profile) -> list[Pairs]:
     if not profile.may_rank:
         return by_score
     return [(("rank", called),), *by_score]
-
-
-def _questions(free: list[Profile]) -> list[Profile]:
-    """The columns that may be the question, the likelier first."""
-
-    def unlikely(profile: Profile) -> tuple[bool, bool, bool]:
-        return (
-            possible_meaning(profile.name) != "query",
-            not profile.asks,
-            profile.kind != "texts",
-        )
-
-    may = [one for one in free if one.kind in ("texts", "words", "places", "numbers")]
-    may = [one for one in may if not says_expected(one.name)] or may
-    return sorted(
-        (one for one in may if one.asks or _tells_apart(one)),
-        key=unlikely,
-    )[:4]
-
-
-_NEGATIVE = frozenset({"neg", "negs", "negative", "negatives", "distractor"})
-"""Words in names of columns with what should not be found."""
-
-
-def _items(rest: list[Profile]) -> list[Profile]:
-    """The columns that may be targets or single results, the likelier first."""
-
-    def unlikely(profile: Profile) -> tuple[bool | int, ...]:
-        meant = possible_meaning(profile.name)
-        expected = says_expected(profile.name) and not _says_no(profile)
-        returned = meant == "retrieved" or bool(profile.words & (STAGES | LAST_STAGE))
-        counts = profile.kind == "numbers" and (
-            not profile.is_whole
-            or _says_no(profile)
-            or (profile.may_rank and profile.has_several_rows)
-            or (profile.numbers_table and not profile.words & _NAMED)
-        )
-        return (
-            not expected,
-            counts or (profile.is_of_query and bool(profile.words & HARMLESS)),
-            returned and not expected,
-            meant not in ("item", "quote", "retrieved"),
-            bool(profile.words & HARMLESS),
-            profile.kind == "texts",
-            profile.kind == "numbers",
-            # There are fewer targets than results.
-            profile.count,
-        )
-
-    may = [
-        one
-        for one in rest
-        if one.kind not in ("nothing", "judgements", "dates", "objects")
-    ]
-    may = [
-        one
-        for one in may
-        if one.kind != "numbers" or one.words & _NAMED or not one.words & NO_GRADES - _IDS
-    ]
-    may = [one for one in may if not one.words & _NEGATIVE]
-    # The same word in every row names nothing that could be found.
-    others = [one for one in may if one.kind != "numbers"]
-    may = [one for one in may if _tells_apart(one)] or others
-    return sorted(may, key=unlikely)[:6]
-
-
-def _tells_apart(profile: Profile) -> bool:
-    """Whether a column has two different values, or one row."""
-    return profile.different > 1 or len(profile.cells) == 1
-
-
-def _returned_lists(rest: list[Profile]) -> list[Profile]:
-    """The columns that may list results, the likelier first."""
-
-    def unlikely(profile: Profile) -> tuple[bool, bool, int]:
-        hinted = possible_meaning(profile.name) == "retrieved"
-        return not profile.comes_last, not hinted, -profile.count
-
-    may = [one for one in rest if one.kind in ("lists", "words", "places", "numbers")]
-    may = [one for one in may if not says_expected(one.name)]
-    may = [one for one in may if one.kind != "numbers" or _may_be_ids(one)]
-    return sorted(may, key=unlikely)[:4]
-
-
-def _may_be_ids(numbers: Profile) -> bool:
-    """Whether numbers may be ids of results: they differ, and count neither rows nor ranks."""
-    counts = numbers.numbers_table or (numbers.may_rank and numbers.has_several_rows)
-    return _tells_apart(numbers) and (not counts or bool(numbers.words & _NAMED))
-
-
-def _judging(rest: list[Profile]) -> list[Profile]:
-    """The columns that may judge, the likelier first."""
-    may = [one for one in rest if one.may_grade or (one.may_tell_apart and one.varies)]
-    return sorted(may, key=unlikely_to_judge)[:3]
-
-
-def unlikely_to_judge(profile: Profile) -> tuple[bool, bool, bool, int]:
-    """Sorts columns that may judge: by a word of judgement, and few values that count nothing."""
-    counts = profile.different > 2 and profile.may_rank
-    return (
-        not profile.judges_by_name,
-        profile.kind != "judgements",
-        counts,
-        profile.different,
-    )
 
 
 def as_cell(value: Any) -> str:

@@ -14,6 +14,7 @@ from calipers.io.tables.grades import grades_of_words
 from calipers.io.tables.scan import ROW, InputTable
 from calipers.names import ROW as USUAL
 from calipers.names import plain_name
+from calipers.words import first_names
 
 _WITH_GRADES = r"^\s*(\{|\[\s*[\[{(])"
 """The beginning of a cell that may hold ids with a grade each."""
@@ -61,10 +62,10 @@ def check_grades_are_numbers(
     may_be_tag = len(words) == 1 or plain_name(called) not in USUAL["grade"]
     if called != "grade" and (lines or may_be_tag):
         lines.append(((IGNORE, called),))
-    listed = ", ".join(map(repr, unknown[:4]))
+    listed = first_names([*map(repr, unknown[:4])])
     option = "--grades" if is_command_line() else 'columns={"grades": …}'
     raise Unclear(
         f"{called!r} holds {unknown[0]!r:.40} at {table.where(row)}; it must hold a finite number, "
-        f"or yes or no, or words that have a number each ({option}): {listed:.60}",
+        f"or yes or no, or words that have a number each ({option}): {listed}",
         *lines,
     )

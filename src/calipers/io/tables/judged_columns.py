@@ -66,7 +66,8 @@ def _judges(column: Profile) -> bool:
 def judged_as_rows(table: InputTable) -> InputTable:
     """The table with a row for each result and its judgement; unchanged if it is another."""
     found = table.names()
-    if {_ITEM, _RANK, _GRADE} & {*found} or len(numbered_groups(found)) < 2:
+    lengths = [*map(len, numbered_groups(found).values())]
+    if len(lengths) < 2 or len({*lengths}) > 1 or {_ITEM, _RANK, _GRADE} & {*found}:
         return table
     if {"item", "retrieved"} & {*renaming(found).values()}:
         return table

@@ -284,8 +284,15 @@ def _is_ranking(lines: list[list[bytes]]) -> bool:
 
 
 def holds_texts(probe: Probe) -> bool:
-    """Whether tab-separated cells contain spaces, so that they are texts and not ids."""
+    """Whether cells contain spaces, so that they are texts and not ids.
+
+    Cells stand between tabs, or between other signs of which each line has as many.
+    """
     lines = [line.strip(b" \t\r") for line in islice(_first_lines(probe.source), FIRST)]
+    for sign in (b";", b"|"):
+        counts = {line.count(sign) for line in lines}
+        if len(lines) > 1 and len(counts) == 1 and min(counts) > 1:
+            return True
     divided = [line.split(b"\t") for line in lines if b"\t" in line]
     return any(b" " in cell.strip() for cells in divided for cell in cells)
 

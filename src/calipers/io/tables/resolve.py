@@ -17,10 +17,11 @@ from calipers.io.tables.by_values import (
     with_single_results,
     with_texts,
 )
-from calipers.io.tables.candidates import nothing_fits, orders, unlikely_to_judge
+from calipers.io.tables.candidates import nothing_fits, orders
 from calipers.io.tables.cells import TAG, has_decimal_commas, looks_like_texts
 from calipers.io.tables.columns import IGNORE, Pairs, may_be_the_grade, say
 from calipers.io.tables.grades import cells_of
+from calipers.io.tables.likely import unlikely_to_judge
 from calipers.io.tables.orders import check_one_order, check_order_is_known
 from calipers.io.tables.profile import SOME, Profile, Profiles, profiles_of
 from calipers.io.tables.scan import InputTable, cell_texts
