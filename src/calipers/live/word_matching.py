@@ -24,6 +24,8 @@ from calipers.model.arrays import Floats, Ints
 from calipers.model.run import Run
 from calipers.names import words_in
 
+ROWS_AT_ONCE = 10_000
+"""Rows of a batch, where chunks are read again."""
 K1 = 1.5
 B = 0.75
 DEPTH = 10
@@ -100,6 +102,10 @@ class WordIndex:
         chunk = np.flatnonzero((score >= least) & (score > 0.0))
         chunk = chunk[np.argsort(-score[chunk], kind="stable")][:k]
         return chunk, score[chunk]
+
+    def corpus(self, name: str) -> Corpus:
+        """The chunks as a corpus, where their texts are kept: nothing is read or cut again."""
+        return Corpus(name, lambda: self.chunks.iter_slices(ROWS_AT_ONCE))
 
     def run(self, queries: pl.DataFrame, k: int = DEPTH) -> Run:
         """The first results of each query (query, text), with texts where they are kept."""

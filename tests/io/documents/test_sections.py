@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.io.documents.sections import LONGEST_CHUNK, as_document
+from calipers.io.documents.sections import LONGEST_CHUNK, as_document, lines_of
 
 MARKDOWN = """---
 title: not a heading
@@ -146,3 +146,16 @@ def test_long_sections_are_cut_and_bare_headings_go_with_what_follows():
     assert pieces[0].startswith("# One\n\n## Two")
     assert len(pieces) > 2
     assert all(len(one) <= LONGEST_CHUNK for one in pieces)
+
+
+def test_headings_stand_neither_in_code_nor_below_two_paragraphs():
+    text = (
+        "---\ntitle: x\n---\n# A\n```\n# no\n---\n~~~\n```\nB\nmore\n===\n\nlist\n\n---\n"
+        "\n~~~\nC\n---\n"
+    )
+    found = [(one.heading, one.level) for one in as_document("a", "markdown", text).sections]
+    assert found == [("", 0), ("A", 1), ("B", 1)]
+    code = [line for _, line, is_code in lines_of(text) if is_code]
+    assert code[:3] == ["---", "title: x", "---"]
+    assert code[3:8] == ["```", "# no", "---", "~~~", "```"]
+    assert code[8:] == ["~~~", "C", "---", ""]

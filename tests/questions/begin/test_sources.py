@@ -1,5 +1,6 @@
 """What each source makes of a small set of documents, and what it leaves alone."""
 
+import re
 import time
 
 import pytest
@@ -8,6 +9,7 @@ from calipers.io.documents.sections import as_document
 from calipers.io.documents.walk import KINDS
 from calipers.questions.begin.faq import from_faq
 from calipers.questions.begin.headings import SEVERAL, from_headings
+from calipers.questions.begin.languages import languages
 from calipers.questions.begin.library import Library
 from calipers.questions.begin.links import clause_of, from_links
 
@@ -435,3 +437,11 @@ def test_lines_of_code_without_a_fence_are_no_answer():
 )
 def test_a_greeting_is_no_title(welcome, name):
     assert documents(index_md=f"# {welcome}\n\n{PROSE}\n").title == name
+
+
+def test_the_letters_that_an_announcement_must_have_stand_in_it():
+    # "a|b" outside of brackets would have no letters that always stand in it.
+    for language in languages().values():
+        for always, pattern in language.announces:
+            assert "|" not in always
+            assert always in re.sub(r"\(\?:|\)", "", pattern.pattern)

@@ -49,4 +49,6 @@ def slug(heading: str) -> str:
     >>> slug("What's new, in C++?")
     'whats-new-in-c'
     """
+    if heading.isascii() and heading.replace(" ", "").isalnum():
+        return heading.strip().lower().replace(" ", "-")  # most headings
     return re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", heading.lower()).strip())

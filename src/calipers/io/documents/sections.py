@@ -147,9 +147,11 @@ def as_document(
     return TextDocument(name, kind, text, tuple(whole), tuple(links), named)
 
 
-_FENCE = re.compile(r" {0,3}(```+|~~~+)")
-_ATX = re.compile(r" {0,3}#{1,6}(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
-_SETEXT = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
+_FENCE = re.compile(r"^ {0,3}(```+|~~~+)(.*)$", re.MULTILINE)
+# Both begin with the break before a line: a letter that can be looked for at once.
+_HEAD = re.compile(
+    r"\n {0,3}(?=[#=-])(?:(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?|=+|-+)[ \t]*(?=\n|\Z)"
+)
 _ATTRIBUTES = re.compile(
     r"\s*(?:\{:?\s*(?:#(?P<anchor>[\w-]+)|[.:]|docsify-)[^}]{0,200}\}"
     r"|(?<=\s):(?:id=(?P<id>[\w-]+)|\w+=\S+)|<!--.{0,200}?-->)\s*$"
@@ -172,58 +174,86 @@ def _title_in_front(text: str) -> str:
     return without_markup(title[2]) if title and len(title[2]) <= 120 else ""
 
 
+def code_in(text: str) -> list[tuple[int, int]]:
+    r"""Start and end of each part of a text that is code between fences, or stands above a page.
+
+    >>> code_in("a\n```\nb\n```\nc")
+    [(2, 11)]
+    """
+    front = _FRONT.match(text) if text.startswith(("---", "+++")) else None
+    parts = [(0, front.end())] if front else []
+    if "```" not in text and "~~~" not in text:
+        return parts
+    fence = ""
+    start = 0
+    for found in _FENCE.finditer(text):
+        if not fence and "`" not in found[2]:
+            fence = found[1]
+            start = found.start()
+        elif (
+            fence and found[1].startswith(fence) and not found[0].strip().strip(fence[0])
+        ):
+            fence = ""
+            parts.append((start, found.end()))
+    return [*parts, (start, len(text) + 1)] if fence else parts
+
+
 def lines_of(text: str) -> Iterator[tuple[int, str, bool]]:
     """Yield the start and the text of each line, and whether it is code between fences."""
     at = 0
-    fence = ""
-    front = _FRONT.match(text)
-    if front is None and "```" not in text and "~~~" not in text:
-        for line in text.split("\n"):  # most documents: nothing to look for in a line
-            yield at, line, False
-            at += len(line) + 1
-        return
-    for line in text.split("\n"):
-        found = _FENCE.match(line)
-        inside = bool(fence) or bool(front and at < front.end())
-        if found and not fence and "`" not in line[found.end() :]:
-            fence = found[1]
-            inside = True
-        elif (
-            found
-            and fence
-            and found[1].startswith(fence)
-            and not line.strip().strip(fence[0])
-        ):
-            fence = ""
-        yield at, line, inside
-        at += len(line) + 1
+    end = len(text)
+    parts = iter(code_in(text))
+    start, stop = next(parts, (end + 2, end + 2))
+    while at <= end:
+        after = text.find("\n", at)
+        after = end if after < 0 else after
+        while at >= stop:
+            start, stop = next(parts, (end + 2, end + 2))
+        yield at, text[at:after], start <= at
+        at = after + 1
 
 
 def _markdown(text: str) -> Iterator[Section]:
-    before: tuple[int, str] | None = None
-    for at, line, is_code in lines_of(text):
-        raw = None
-        start = at
-        level = 0
-        first = line.lstrip()[:1]
-        if not is_code and first == "#" and (found := _ATX.match(line)):
-            raw = found[1] or ""
-            level = len(line.lstrip()) - len(line.lstrip().lstrip("#"))
-        elif not is_code and before is not None and first in "=-" and _SETEXT.match(line):
-            start, raw = before
-            level = 1 if "=" in line else 2
-        if raw is not None:
-            raw, named = _without_attributes(raw)
-            heading = without_markup(raw)
-            anchor = named or slug(heading)
-            end = min(at + len(line) + 1, len(text))
-            yield Section(heading, start, end, anchor, level=level)
+    parts = code_in(text)
+    starts = [start for start, _ in parts]
+    last = 0
+    """Where the last heading ended, or code: no paragraph reaches above that."""
+    for found in _HEAD.finditer(f"\n{text}"):
+        at = found.start()  # a line begins here, after the break that was put before it
+        if parts and (before := bisect_right(starts, at)) and at < parts[before - 1][1]:
+            last = max(last, min(parts[before - 1][1] + 1, len(text)))
+            continue
+        end = min(found.end(), len(text))
+        if found[1]:
+            start = at
+            raw = found[2] or ""
+            level = len(found[1])
+        else:
+            if parts and (before := bisect_right(starts, at)):
+                last = max(last, parts[before - 1][1] + 1)
+            start = _paragraph(text, last, at)
+            if start < 0:
+                continue
+            raw = text[start : text.index("\n", start)]
+            level = 1 if "=" in found[0] else 2
+        raw, named = _without_attributes(raw)
+        heading = without_markup(raw)
+        yield Section(heading, start, end, named or slug(heading), level=level)
+        last = end
+
+
+def _paragraph(text: str, first: int, end: int) -> int:
+    """Where the paragraph begins whose last line ends before ``end``; -1 where there is none."""
+    start = -1
+    while end > first:
+        end = text.rfind("\n", first, end - 1) + 1 or first
+        line = text[end : text.index("\n", end)]
         plain = line.strip()
-        if raw is not None or is_code or not plain:
-            before = None
-        # A paragraph of two lines above a rule is no heading.
-        elif before is None and line[:1] not in (" ", "\t") and plain[0] not in "|>-*+<!":
-            before = (at, line)
+        if not plain:
+            break
+        if line[:1] not in (" ", "\t") and plain[0] not in "|>-*+<!":
+            start = end
+    return start
 
 
 def _without_attributes(heading: str) -> tuple[str, str]:
@@ -233,6 +263,8 @@ def _without_attributes(heading: str) -> tuple[str, str]:
     (('Themes', 'themes'), ('Setup', ''))
     """
     anchor = ""
+    if heading.isascii() and heading[-1:].isalpha() and " :" not in heading:
+        return heading, ""  # most headings
     while (found := _ATTRIBUTES.search(heading)) is not None:
         anchor = anchor or found["anchor"] or found["id"] or ""
         heading = heading[: found.start()]

@@ -18,6 +18,7 @@ from calipers.questions.begin.languages import (
     HAN,
     UNSPACED,
     USUAL,
+    announces,
     languages,
     reading_length,
     words_without_spaces,
@@ -37,9 +38,9 @@ LONG_WORD = 10
 """Letters from which on one word says what others say in two, where a language joins words."""
 _WORD = re.compile(r"[^\W_]+(?:['’.\-_/][^\W_]+)*")
 _SIGN = re.compile(r"[^\w\s]|[\d_]")
-_SENTENCE = re.compile(
-    r"(?:(?<=[.!?])|(?<=[.!?][\"')\]]))\s+(?=\S)|(?<=[。！？])|(?<=．)(?!\d)"
-)
+# White space first: most letters of a text are none.
+_SPACED_SENTENCE = re.compile(r"\s(?:(?<=[.!?]\s)|(?<=[.!?][\"')\]]\s))\s*(?=\S)")
+_SENTENCE = re.compile(rf"{_SPACED_SENTENCE.pattern}|(?<=[。！？])|(?<=．)(?!\d)")
 _FULL_STOPS = "。！？．"
 """What ends a sentence where no blank follows."""
 _ABBREVIATION = re.compile(
@@ -105,7 +106,7 @@ def _content_words(text: str, language: str) -> tuple[str, ...]:
     words = _WORD.findall(text.lower())
     if not text.isascii() and UNSPACED.search(text):
         words = [part for word in words for part in _parts(word)]
-    return tuple(word for word in words if word not in stop)
+    return tuple([word for word in words if word not in stop])
 
 
 def _parts(word: str) -> list[str]:
@@ -125,11 +126,15 @@ def how_many_words(words: Iterable[str], language: str = USUAL) -> float:
     >>> how_many_words(content_words("自定义查询", "zh"), "zh")
     2.5
     """
-    joins = languages()[language].compounds
-    pairs = {word for word in words if len(word) == 2 and HAN.match(word)}
-    others = sum(
-        2 if joins and len(word) >= LONG_WORD else 1 for word in set(words) - pairs
-    )
+    different = set(words)
+    pairs = {
+        word
+        for word in different
+        if len(word) == 2 and not word.isascii() and HAN.match(word)
+    }
+    others = len(different) - len(pairs)
+    if languages()[language].compounds:
+        others += sum(len(word) >= LONG_WORD for word in different - pairs)
     # Pairs overlap: a run of five signs is four of them.
     ends = {pair[1] for pair in pairs}
     runs = sum(pair[0] not in ends for pair in pairs)
@@ -212,7 +217,7 @@ def sentences(text: str) -> list[str]:
     ['Use it, e.g. On Linux.', 'It is fast!', 'Really?']
     """
     whole: list[str] = []
-    for part in _SENTENCE.split(text):
+    for part in (_SPACED_SENTENCE if text.isascii() else _SENTENCE).split(text):
         # A sentence begins with a capital, a digit or a mark, and not after "e.g.".
         goes_on = part[:1].islower() or (whole and _ABBREVIATION.search(whole[-1]))
         if whole and goes_on and whole[-1][-1:] not in _FULL_STOPS:
@@ -247,19 +252,22 @@ class Paragraph:
     @property
     def is_long(self) -> bool:
         """Whether it says enough to be a target, in words and not in signs."""
-        words = without_markup(self.text)
-        if len(_LABEL.findall(self.text)) > self.text.count("\n") > 0:
+        breaks = self.text.count("\n")
+        if breaks and len(_LABEL.findall(self.text)) > breaks:
             return False  # each line is a name and its value
-        if reading_length(without_markup(_CODE.sub("", self.text))) < SHORTEST_QUOTE / 2:
+        words = without_markup(self.text)
+        if reading_length(words) < SHORTEST_QUOTE:
+            return False
+        if "`" in self.text and (
+            reading_length(without_markup(_CODE.sub("", self.text))) < SHORTEST_QUOTE / 2
+        ):
             return False
         if words.isascii() and _is_code(words):
             return False
         unspaced = sum(map(len, UNSPACED.findall(words))) if not words.isascii() else 0
-        return (
-            reading_length(words) >= SHORTEST_QUOTE
-            and len(words.split()) + unspaced / 2 >= 6
-            and len(_SIGN.findall(words)) <= 0.3 * len(words)
-        )
+        return len(words.split()) + unspaced / 2 >= 6 and len(
+            _SIGN.findall(words)
+        ) <= 0.3 * len(words)
 
 
 def _is_code(text: str) -> bool:
@@ -268,9 +276,12 @@ def _is_code(text: str) -> bool:
     >>> _is_code("Matrix (void) Matrix (int r) " * 3), _is_code("Wait for a call. " * 3)
     (True, False)
     """
+    signs = len(_SIGN_OF_CODE.findall(text))
+    if not signs:
+        return False
     words = _WORD.findall(text.lower())
     stop = languages()[USUAL].stop
-    return SIGNS_OF_CODE * len(words) < len(_SIGN_OF_CODE.findall(text)) and sum(
+    return SIGNS_OF_CODE * len(words) < signs and sum(
         word in stop for word in words
     ) < LEAST_STOP_WORDS * len(words)
 
@@ -397,19 +408,10 @@ def _that_answer(
         for link in document.links
         if paragraph.at <= link.start < end
     ]
-    known = languages()
-
-    def announces(sentence: str) -> bool:
-        # Pages that are translated in part have sentences in English.
-        of = known[USUAL if sentence.isascii() else language].announces
-        return of.search(sentence) is not None or (
-            known[language].announces.search(sentence) is not None
-        )
-
     for one in said:
         if not (
             one.endswith(("?", "？"))
-            or announces(one)
+            or announces(one, language)
             or _leads_elsewhere(one, links, language)
         ):
             yield one

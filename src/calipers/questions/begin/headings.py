@@ -26,6 +26,8 @@ FEW_WORDS = 4
 """Below this many words a heading is joined with what it stands under."""
 NEW_WORDS = 3
 """Words that a target has and its question has not, at least."""
+BEGINNING = 80
+"""Letters of a target in which these words are looked for first."""
 _VERSION = re.compile(
     r"\bv?\d+\.\d+|^\W*\d|\b(?:19|20)\d\d\b|\bversion \d", re.IGNORECASE
 )
@@ -101,10 +103,13 @@ _FILLER = frozenset(
 def _says_more(quote: str, question: str, language: str) -> bool:
     """Whether a text has words that the heading above it has not."""
     known = languages()[language]
-    words = stems(content_words(quote, language)) - stems(
-        content_words(question, language)
+    own = stems(content_words(question, language))
+    # Mostly the beginning of a text has such words, and the rest need not be read.
+    return any(
+        how_many_words(stems(content_words(text, language)) - own - known.vague, language)
+        >= NEW_WORDS
+        for text in (quote[:BEGINNING].rpartition(" ")[0], quote)
     )
-    return how_many_words(words - known.vague, language) >= NEW_WORDS
 
 
 def _asked(
@@ -198,7 +203,10 @@ def why_no_question(heading: str, language: str = "en") -> str:
         return "the usual name of a part"
     if all(word in known.generic for word in words) or _GREETING.match(heading):
         return "the usual name of a part"
-    if _VERSION.search(heading) or _CODE.match(heading):
+    # Of letters alone no heading is one of these.
+    if not heading.replace(" ", "").isalpha() and (
+        _VERSION.search(heading) or _CODE.match(heading)
+    ):
         return "a version, a number or code"
     if needs_context(heading, language):
         return "points to its page"

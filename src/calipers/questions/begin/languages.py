@@ -29,6 +29,8 @@ _SCRIPTS = {
     "ru": re.compile(r"[а-яё]", re.IGNORECASE),
 }
 """Letters that tell a language alone, in the order in which they are looked for."""
+_UNSPACED = ("zh", "ja")
+"""The languages in which words have no beginning that could be seen."""
 _WORD = re.compile(r"[^\W\d_]+")
 _LETTERS_PER_SIGN = ((HAN, 2.0), (re.compile(f"[{_HIRAGANA}{_KATAKANA}{_HANGUL}]"), 1.0))
 """What a sign says beyond one letter of the Latin alphabet: 医 says what three letters say."""
@@ -48,7 +50,8 @@ class Language:
     counted: frozenset[str]
     unasked: frozenset[str]
     see: frozenset[str]
-    announces: re.Pattern[str]
+    announces: tuple[tuple[str, re.Pattern[str]], ...]
+    """Patterns, each behind letters without which it matches nothing."""
     links: tuple[re.Pattern[str], ...] = field(default=())
     compounds: bool = False
 
@@ -69,11 +72,29 @@ def languages() -> dict[str, Language]:
             counted=frozenset(words_in(entry["counted"])),
             unasked=frozenset(words_in(entry["unasked"])),
             see=frozenset(words_in(entry["see"])),
-            announces=re.compile(entry["announces"], re.IGNORECASE),
+            announces=(
+                *_patterns(entry["announces"], "" if code in _UNSPACED else r"\b"),
+                *_patterns(entry["opens"], "^"),
+            ),
             links=tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns),
             compounds=entry.get("compounds", False),
         )
     return known
+
+
+def _patterns(
+    patterns: Iterable[str], before: str
+) -> Iterator[tuple[str, re.Pattern[str]]]:
+    """Yield patterns with what stands before each, and the letters that each must find."""
+    for pattern in patterns:
+        always = _MAYBE.sub("\0", pattern).split("\0")
+        yield max(always, key=len), re.compile(before + pattern)
+
+
+_MAYBE = re.compile(
+    r"(?:\((?:[^()]|\([^()]*\))*\)|\[[^\]]*\]|\\.|\.|[^()\[\]\\.](?=[?*{]))(?:[?*+]|\{[^}]*\})*|[$^]"
+)
+"""What stands for one of several letters in a pattern, or for none."""
 
 
 def _with_parts(words: Iterable[str]) -> Iterator[str]:
@@ -82,6 +103,23 @@ def _with_parts(words: Iterable[str]) -> Iterator[str]:
         yield word
         if HAN.match(word):
             yield from words_without_spaces(word)
+
+
+def announces(sentence: str, language: str = USUAL) -> bool:
+    """Whether a sentence only tells what follows it, or what a part is about.
+
+    >>> announces("This section describes keys."), announces("Keys are kept for a day.")
+    (True, False)
+    """
+    text = sentence.lower()
+    # Pages that are translated in part have sentences in English.
+    codes = {USUAL, language} if language != USUAL and text.isascii() else {language}
+    known = languages()
+    return any(
+        always in text and pattern.search(text) is not None
+        for code in codes
+        for always, pattern in known[code].announces
+    )
 
 
 def language_of(text: str) -> str:

@@ -147,7 +147,7 @@ def stems(words: Iterable[str]) -> frozenset[str]:
     >>> stems(["installing"]) == stems(["installation"])
     True
     """
-    return frozenset(word[:STEM] if len(word) > STEM + 1 else word for word in words)
+    return frozenset([word[:STEM] if len(word) > STEM + 1 else word for word in words])
 
 
 def _letters(name: str) -> str:

@@ -76,30 +76,31 @@ def make(
     names = [*by_source]
     # What was not drawn is not needed any more; the index takes its memory.
     del everything, by_source
+    size = len(documents)
     if not drawn:
         raise InvalidInput(
-            f"No question could be made: none of the {len(documents):,} documents in "
+            f"No question could be made: none of the {size:,} documents in "
             f"{where} has a heading with a text below it, a question with its answer or "
             f"a sentence with a link to another section{_why_none(account)}. Let a model "
             "write some: --endpoint URL --model NAME."
         )
     records = tuple(map(_record, drawn))
-    corpus = corpus_of(documents, str(where))
     truth = load_ground_truth([*records])
     k = settings.k or DEPTH
-    index = WordIndex.of(corpus, with_texts=True)
+    index = WordIndex.of(corpus_of(documents, str(where)), with_texts=True)
+    del documents
     in_first, at_top = _measured(truth, index, k)
     defined = in_first[~np.isnan(in_first)]
     return FirstQuestions(
         folder=str(folder),
-        documents=len(documents),
+        documents=size,
         chunks=index.chunks.height,
         records=records,
         k=k,
         sources=tuple(_counted(drawn, names, in_first, at_top)),
         recall=exact_mean(defined),
         interval=mean_interval(defined, 0.95),
-        audit=_audited(truth, corpus, index),
+        audit=_audited(truth, index.corpus(str(where)), index),
         rejected=tuple(rejected),
         considered=len(drawn) + account.total(),
         dropped=tuple(LeftOut(reason, count) for reason, count in account.most_common()),
