@@ -211,3 +211,11 @@ def test_a_pdf_is_read_with_its_extra_and_a_damaged_one_is_counted(tmp_path):
     [(_, source)] = read_folder(tmp_path, passed)
     assert "The warehouse closes at six." in source.text
     assert passed == {"damaged PDF": ["b.pdf"]}
+
+
+def test_sources_beside_their_pages_are_not_read_again(tmp_path):
+    for name in ("docs/a.html", "docs/_sources/a.rst.txt", "plain/_sources/b.md"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"<p>{PROSE}</p>" if name.endswith("html") else PROSE)
+    assert names(tmp_path)[0] == ["docs/a.html", "plain/_sources/b.md"]

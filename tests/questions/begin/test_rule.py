@@ -296,17 +296,18 @@ def test_a_target_that_pages_share_is_dropped_without_a_search_of_all_text(tmp_p
         page = f"# Restart the gateway for {word} at night\n\n{shared}\n"
         (docs / f"copy{number}.md").write_text(page)
     searched = []
-    once = rule._stands_once
+    places_of = rule._places_of
 
-    def noted(quote, everything):
-        searched.append(quote)
-        return once(quote, everything)
+    def noted(quotes, documents):
+        searched.append(quotes)
+        return places_of(quotes, documents)
 
-    monkeypatch.setattr(rule, "_stands_once", noted)
+    monkeypatch.setattr(rule, "_places_of", noted)
     found = calipers.first_questions(docs, questions=40)
     dropped = {left.reason: left.count for left in found.dropped}
     assert dropped["the target stands in several places"] == len(TOPICS.split())
-    assert not any("anything of it" in quote for quote in searched)
+    (quotes,) = searched  # all of them at once
+    assert not any("anything of it" in quote for quote in quotes)
 
 
 def test_several_sentences_with_links_to_one_place_ask_once(tmp_path):

@@ -445,3 +445,35 @@ def test_the_letters_that_an_announcement_must_have_stand_in_it():
         for always, pattern in language.announces:
             assert "|" not in always
             assert always in re.sub(r"\(\?:|\)", "", pattern.pattern)
+
+
+def test_sentences_that_set_the_scene_stand_not_in_the_target():
+    scene = "Sometimes you want to know what becomes of a failed call."
+    library = documents(a_md=f"# Retry a failed request\n\n{scene} {PROSE}\n")
+    assert asked(from_headings(library)) == [("Retry a failed request", PROSE)]
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "Acknowledgments",
+        "Q&A",
+        "License Information",
+        "See the server",
+        "Lizenzhinweise",
+        "问答",
+        "質問と回答",
+    ],
+)
+def test_headings_that_nobody_asks(heading):
+    prose = {
+        "Lizenzhinweise": "Der Client wartet eine Weile und stellt dann die Anfrage noch einmal."
+    }
+    prose |= {"问答": "客户端先等待一段时间，然后再次发送同一个请求，最多重试五次，之后报告错误。"}
+    prose |= {
+        "質問と回答": "クライアントはしばらく待ってから、同じリクエストをもう一度送信します。"
+    }
+    text = prose.get(heading, PROSE)
+    assert not asked(
+        from_headings(documents(a_md=f"# Clients\n\n{text}\n\n## {heading}\n\nA {text}\n"))
+    )

@@ -33,6 +33,8 @@ KINDS = {
 }
 """The files that are read, by the end of their name."""
 SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "site-packages", "venv"})
+SOURCES_OF_PAGES = "_sources"
+"""The folder in which Sphinx keeps what it made the HTML pages beside it from."""
 MOST_FILES = 50_000
 LARGEST = 10_000_000
 """The largest file that is read, in bytes; a first set of questions needs no larger one."""
@@ -105,10 +107,13 @@ def _walk(
         except OSError:
             passed.setdefault("cannot be read", []).append(inside)
             continue
+        has_pages = any(entry.name.endswith((".html", ".htm")) for entry in entries)
         for entry in entries:
             name = f"{inside}{entry.name}"
             is_folder = entry.is_dir(follow_symlinks=False)
-            if reason := _why_not(entry, is_folder, prefix + name, rules):
+            if is_folder and has_pages and entry.name == SOURCES_OF_PAGES:
+                passed.setdefault("sources of the pages beside them", []).append(name)
+            elif reason := _why_not(entry, is_folder, prefix + name, rules):
                 passed.setdefault(reason, []).append(name)
             elif is_folder:
                 waiting.append((Path(entry.path), f"{name}/", rules))

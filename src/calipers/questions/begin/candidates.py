@@ -373,11 +373,14 @@ def first_words(
     while said and _INTRODUCES.search(without_markup(said[-1])):
         said.pop()
     answers = ""
+    first_at = len(said)
     # Mostly the first sentence says enough, and the others need not be read.
-    for answer in _that_answer(said, first, document, language):
-        answers = f"{answers} {answer}".strip()
+    for at in _that_answer(said, first, document, language):
+        first_at = min(first_at, at)
+        answers = f"{answers} {said[at]}".strip()
         if reading_length(without_markup(answers)) >= SHORTEST_QUOTE:
-            return (shortened(said),)
+            # What comes before only sets the scene.
+            return (shortened(said[first_at:]),)
     return ()
 
 
@@ -400,21 +403,21 @@ _INTRODUCES = re.compile(r"[:：]\W*$")
 
 def _that_answer(
     said: Iterable[str], paragraph: Paragraph, document: TextDocument, language: str
-) -> Iterator[str]:
-    """Yield the sentences of a paragraph that neither announce, nor lead elsewhere, nor ask."""
+) -> Iterator[int]:
+    """Yield which sentences of a paragraph neither announce, nor lead elsewhere, nor ask."""
     end = paragraph.at + len(paragraph.text)
     links = [
         " ".join(document.text[link.start : link.end].split())
         for link in document.links
         if paragraph.at <= link.start < end
     ]
-    for one in said:
+    for at, one in enumerate(said):
         if not (
             one.endswith(("?", "？"))
             or announces(one, language)
             or _leads_elsewhere(one, links, language)
         ):
-            yield one
+            yield at
 
 
 def _leads_elsewhere(sentence: str, links: Iterable[str], language: str) -> bool:

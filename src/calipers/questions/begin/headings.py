@@ -47,10 +47,11 @@ _COUNTED = re.compile(r"^(\w+?)[\s#-]*(?:\d+|[IVX]+|[A-Z]|[一二三四五六七
 _GREETING = re.compile(
     r"(?:welcome|willkommen|bienvenue|bienvenid[oa]s?|benvenut[oiae]|welkom|bem-vind[oa]s?"
     r"|добро пожаловать|欢迎|歡迎|ようこそ)(?:\b|(?<=[迎そ]))"
+    r"|(?:see|siehe|voir|véase|vedi|veja|zie)\s|.{1,40}\breadme(?:\.\w+)?$"
     r"|.{0,40}\b(?:gnu|apache|mit|bsd|creative commons)\b.{0,40}\blicen[cs]e$",
     re.IGNORECASE,
 )
-"""A greeting, or the name of a licence."""
+"""A greeting, the name of a licence or of a first page, or what leads elsewhere."""
 SEVERAL = "several sections answer it"
 
 

@@ -13,9 +13,11 @@ import numpy as np
 from calipers.engines.scoring import compute
 from calipers.errors import InvalidInput
 from calipers.io.corpus import Corpus
+from calipers.io.documents.sections import TextDocument
 from calipers.io.documents.walk import PassedOver, corpus_of, read_documents
 from calipers.io.load import load_ground_truth
 from calipers.live.word_matching import WordIndex
+from calipers.match.locate import QuoteFinder
 from calipers.match.pair import match_pair
 from calipers.measures import parse
 from calipers.model.arrays import Floats
@@ -71,11 +73,10 @@ def make(
         account.update(refusal.reason for refusal in rejected)
         sources = sources or []
     by_source |= _by_source(Library(documents), where, sources, account)
-    everything = "\0".join(normalise(document.text) for document in documents)
-    drawn = _drawn(by_source, everything, settings.questions, settings.seed, account)
+    drawn = _drawn(by_source, documents, settings.questions, settings.seed, account)
     names = [*by_source]
     # What was not drawn is not needed any more; the index takes its memory.
-    del everything, by_source
+    del by_source
     size = len(documents)
     if not drawn:
         raise InvalidInput(
@@ -171,7 +172,7 @@ def _unique(candidates: Iterable[Candidate], account: Counter[str]) -> list[Cand
 
 def _drawn(
     made: dict[str, list[Candidate]],
-    everything: str,
+    documents: Sequence[TextDocument],
     most: int,
     seed: int,
     dropped: Counter[str],
@@ -188,21 +189,25 @@ def _drawn(
     ]
     # One of each source, then the next of each; a source that has no more leaves its
     # turns.
-    turns = chain.from_iterable(zip_longest(*ordered))
+    turns = [*filter(None, chain.from_iterable(zip_longest(*ordered)))]
     drawn: dict[str, Candidate] = {}
     copied = _copied_quotes(made.values())
     asked: set[tuple[str, ...]] = set()
     """The targets of links: several sentences that lead to one place ask the same."""
-    for candidate in turns:
-        if candidate is None:
-            continue
+    often: dict[str, int] = {}
+    for number, candidate in enumerate(turns):
         if len(drawn) == most:
-            dropped["fit, and not drawn"] += 1
-        elif candidate.question.lower() in drawn or candidate.quotes in asked:
+            dropped["fit, and not drawn"] += len(turns) - number
+            break
+        if candidate.question.lower() in drawn or candidate.quotes in asked:
             dropped[TWICE] += 1
-        elif not copied.isdisjoint(candidate.quotes) or not all(
-            _stands_once(normalise(quote), everything) for quote in candidate.quotes
-        ):
+            continue
+        is_copied = not copied.isdisjoint(candidate.quotes)
+        if not is_copied and not often.keys() >= set(candidate.quotes):
+            coming = turns[number : number + 2 * most]
+            quotes = {quote for one in coming for quote in one.quotes} - copied
+            often |= _places_of(quotes, documents)
+        if is_copied or any(often[quote] != 1 for quote in candidate.quotes):
             dropped["the target stands in several places"] += 1
         else:
             drawn[candidate.question.lower()] = candidate
@@ -234,10 +239,22 @@ def _copied_quotes(made: Iterable[Iterable[Candidate]]) -> set[str]:
     return copied
 
 
-def _stands_once(quote: str, everything: str) -> bool:
-    """Whether a quote stands in one place of all the documents together."""
-    first = everything.find(quote)
-    return first >= 0 and everything.find(quote, first + 1) < 0
+def _places_of(
+    quotes: Iterable[str], documents: Sequence[TextDocument]
+) -> dict[str, int]:
+    """How often each quote stands in all the documents together; all are looked for at once."""
+    plain = {quote: normalise(quote) for quote in quotes}
+    finder = QuoteFinder(tuple(dict.fromkeys(plain.values())))
+    often: Counter[str] = Counter()
+    for first in range(0, len(documents), AT_ONCE):
+        some = documents[first : first + AT_ONCE]
+        texts = [normalise(document.text) for document in some]
+        often.update(finder.quotes[number] for _, number, _ in finder.find(texts))
+    return {quote: often[normal] for quote, normal in plain.items()}
+
+
+AT_ONCE = 500
+"""Documents whose texts are searched together."""
 
 
 def _record(candidate: Candidate) -> dict[str, Any]:
