@@ -134,3 +134,10 @@ def test_a_function_that_only_calls_another_of_its_name_is_not_asked():
     assert not [*from_docstrings(Library([as_document("a.py", "python", code)]))]
     other = code.replace("return argmax", "return places")
     assert len([*from_docstrings(Library([as_document("a.py", "python", other)]))]) == 1
+
+
+def test_code_that_does_nothing_answers_nothing():
+    code = CODE.replace("return seconds + jitter(seconds)", "").replace(
+        "seconds = min(60, 2 ** attempt)", 'raise NotImplementedError("A subclass says how long.")'
+    )
+    assert not [*from_docstrings(Library([as_document("a.py", "python", code)]))]

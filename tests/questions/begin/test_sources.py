@@ -451,6 +451,8 @@ def test_sentences_that_set_the_scene_stand_not_in_the_target():
     scene = "Sometimes you want to know what becomes of a failed call."
     library = documents(a_md=f"# Retry a failed request\n\n{scene} {PROSE}\n")
     assert asked(from_headings(library)) == [("Retry a failed request", PROSE)]
+    text = f"# Retry a failed request\n\n{scene} However, {PROSE}\n"
+    assert not asked(from_headings(documents(a_md=text)))
 
 
 @pytest.mark.parametrize(

@@ -153,10 +153,10 @@ _HEAD = re.compile(
     r"\n {0,3}(?=[#=-])(?:(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?|=+|-+)[ \t]*(?=\n|\Z)"
 )
 _ATTRIBUTES = re.compile(
-    r"\s*(?:\{:?\s*(?:#(?P<anchor>[\w-]+)|[.:]|docsify-)[^}]{0,200}\}"
+    r"\s*(?:\{/\*\s*(?P<mdx>[\w-]+)\s*\*/\}|\{:?\s*(?:#(?P<anchor>[\w-]+)|[.:]|docsify-)[^}]{0,200}\}"
     r"|(?<=\s):(?:id=(?P<id>[\w-]+)|\w+=\S+)|<!--.{0,200}?-->)\s*$"
 )
-"""What site builders write behind a heading: {#name .class}, :id=name, {docsify-ignore}."""
+"""What site builders write behind a heading: {#name}, {/*name*/}, :id=name, {docsify-ignore}."""
 _FRONT = re.compile(r"\A(---|\+\+\+)\n.*?\n\1[ \t]*\n", re.DOTALL)
 
 
@@ -266,7 +266,7 @@ def _without_attributes(heading: str) -> tuple[str, str]:
     if heading.isascii() and heading[-1:].isalpha() and " :" not in heading:
         return heading, ""  # most headings
     while (found := _ATTRIBUTES.search(heading)) is not None:
-        anchor = anchor or found["anchor"] or found["id"] or ""
+        anchor = anchor or found["anchor"] or found["id"] or found["mdx"] or ""
         heading = heading[: found.start()]
     return heading, anchor
 

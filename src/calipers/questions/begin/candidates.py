@@ -21,6 +21,7 @@ from calipers.questions.begin.languages import (
     announces,
     languages,
     reading_length,
+    refers,
     words_without_spaces,
 )
 
@@ -359,7 +360,7 @@ def first_words(
     if _code_after(document.text[first.at : end]) > MOST_CODE * len(text):
         return ()  # the code is the answer, and the text a remark on it
     if document.kind == "pdf" and not re.match(r"[^\W_a-zà-ÿ]|[\"'“«「(]", text):
-        return ()  # the rest of a line whose beginning stood out
+        return ()  # the rest of a line whose beginning stood out, or an entry of a list
     if document.kind == "pdf" and (broken := _HYPHEN.search(text)):
         # Whether a word goes on after the hyphen is not known: end before it.
         text = text[: broken.start()].rpartition(".")[0]
@@ -373,10 +374,13 @@ def first_words(
     while said and _INTRODUCES.search(without_markup(said[-1])):
         said.pop()
     answers = ""
-    first_at = len(said)
+    first_at = -1
     # Mostly the first sentence says enough, and the others need not be read.
     for at in _that_answer(said, first, document, language):
-        first_at = min(first_at, at)
+        if first_at < 0:
+            first_at = at
+            if at and (refers(said[at], language) or said[at].lstrip()[:1] in _BULLETS):
+                return ()  # it says nothing without what sets the scene
         answers = f"{answers} {said[at]}".strip()
         if reading_length(without_markup(answers)) >= SHORTEST_QUOTE:
             # What comes before only sets the scene.
@@ -413,7 +417,7 @@ def _that_answer(
     ]
     for at, one in enumerate(said):
         if not (
-            one.endswith(("?", "？"))
+            one.rstrip("*_").endswith(("?", "？"))
             or announces(one, language)
             or _leads_elsewhere(one, links, language)
         ):
@@ -430,6 +434,8 @@ def _leads_elsewhere(sentence: str, links: Iterable[str], language: str) -> bool
     return says_see and any(link in sentence for link in links)
 
 
+_BULLETS = ("•", "·", "▪", "◦", "‣", "–", "—", "-", "(")
+"""How an entry of a list begins, or an aside."""
 _HYPHEN = re.compile(r"\w+[-\u00ad\u2010]\n")
 
 

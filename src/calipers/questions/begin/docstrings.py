@@ -67,7 +67,8 @@ def from_docstrings(library: Library) -> Iterator[Candidate]:
             code_of = [part for part in node.body[1:] if not _is_text(part)]
             is_long = len(question.split()) > MOST_WORDS
             says = not (len(words) < LEAST_WORDS or is_long or is_name or points)
-            if not says or not code_of or _passes_on(node.name, code_of):
+            is_empty = all(isinstance(part, ast.Raise | ast.Pass) for part in code_of)
+            if not says or is_empty or _passes_on(node.name, code_of):
                 continue
             body = lines[code_of[0].lineno - 1 : code_of[-1].end_lineno]
             code = shortened(map(str.strip, body))

@@ -31,6 +31,7 @@ _SCRIPTS = {
 """Letters that tell a language alone, in the order in which they are looked for."""
 _UNSPACED = ("zh", "ja")
 """The languages in which words have no beginning that could be seen."""
+_END = r"\b"
 _WORD = re.compile(r"[^\W\d_]+")
 _LETTERS_PER_SIGN = ((HAN, 2.0), (re.compile(f"[{_HIRAGANA}{_KATAKANA}{_HANGUL}]"), 1.0))
 """What a sign says beyond one letter of the Latin alphabet: 医 says what three letters say."""
@@ -52,6 +53,7 @@ class Language:
     see: frozenset[str]
     announces: tuple[tuple[str, re.Pattern[str]], ...]
     """Patterns, each behind letters without which it matches nothing."""
+    refers: re.Pattern[str]
     links: tuple[re.Pattern[str], ...] = field(default=())
     compounds: bool = False
 
@@ -75,6 +77,9 @@ def languages() -> dict[str, Language]:
             announces=(
                 *_patterns(entry["announces"], "" if code in _UNSPACED else r"\b"),
                 *_patterns(entry["opens"], "^"),
+            ),
+            refers=re.compile(
+                rf"(?:{'|'.join(entry['refers'])}){'' if code in _UNSPACED else _END}"
             ),
             links=tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns),
             compounds=entry.get("compounds", False),
@@ -120,6 +125,16 @@ def announces(sentence: str, language: str = USUAL) -> bool:
         for code in codes
         for always, pattern in known[code].announces
     )
+
+
+def refers(sentence: str, language: str = USUAL) -> bool:
+    """Whether a sentence goes on with the one before it.
+
+    >>> refers("However, keys expire."), refers("Keys expire.")
+    (True, False)
+    """
+    of = USUAL if sentence.isascii() and language in _SCRIPTS else language
+    return languages()[of].refers.match(sentence.lower().lstrip()) is not None
 
 
 def language_of(text: str) -> str:

@@ -21,6 +21,8 @@ MOST_IN_TITLE = 3
 _FRONT = re.compile(r"^(?:readme|index)(?:\.[a-z-]+)?\.?[a-z]*$", re.IGNORECASE)
 _FIRST = re.compile(r"(?:^|/)readme(?:\.[a-z-]+)?\.?[a-z]*$", re.IGNORECASE)
 """The first page of a project, in its folder."""
+_FILE = re.compile(r"\.(?:html?|md|rst|txt|pdf)$")
+"""How the name of a file ends, which is no title."""
 _WELCOME = re.compile(
     r"^(?:welcome to|willkommen (?:bei|beim|in|zu|zum|zur)|bienvenue (?:à|dans|sur|chez)"
     r"|bienvenid[oa]s? a|benvenut[oi] (?:a|in)|bem-vindos? (?:a|ao|à)|welkom bij"
@@ -72,7 +74,7 @@ class Library:
         is_name = (
             len(title.split()) <= min(MOST_IN_TITLE, len(words)) and "(" not in title
         )
-        return title if says and is_name else ""
+        return title if says and is_name and not _FILE.search(title) else ""
 
     @staticmethod
     def _name(front: TextDocument) -> str:
