@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from calipers.questions.recall_advice import CONFIDENCE, MARGIN, advise_recall, usual_cutoffs
 from calipers.questions.sweep.floor import EVERYTHING, KEEP, FloorEvidence, candidates, choose
-from calipers.questions.sweep.rule import CONFIDENCE, MARGIN, advise_recall, usual_cutoffs
 from simulations.rates import Rate
 from simulations.shapes import SEED, Draw, Floats, Generator
 

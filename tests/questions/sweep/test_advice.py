@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 import calipers
 from calipers.errors import InvalidInput
+from calipers.questions.recall_advice import advise_recall, fewest_without_loss, usual_cutoffs
 from calipers.questions.shown_results import ceilings
-from calipers.questions.sweep.rule import advise_recall, fewest_without_loss, usual_cutoffs
 from calipers.statistics.bounded_mean import largest_mean
 
 

@@ -22,8 +22,8 @@ from calipers.questions.diagnose.result import (
 )
 from calipers.questions.diagnose.testing import Tested, cured_value
 from calipers.questions.misses.rule import Study
+from calipers.questions.recall_advice import RecallAdvice
 from calipers.questions.shown_results import ceilings
-from calipers.questions.sweep.result import RecallAdvice
 from calipers.statistics.clusters import exact_mean
 from calipers.words import number, plural
 

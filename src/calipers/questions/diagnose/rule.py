@@ -50,9 +50,8 @@ from calipers.questions.diagnose.result import (
 from calipers.questions.diagnose.testing import LEAST, Tested, Tester, cured_value
 from calipers.questions.misses.result import REASONS
 from calipers.questions.misses.rule import CorpusSource, StageSource, Study, study_misses
+from calipers.questions.recall_advice import RecallAdvice, advise_recall, usual_cutoffs
 from calipers.questions.shown_results import Context
-from calipers.questions.sweep.result import RecallAdvice
-from calipers.questions.sweep.rule import advise_recall, usual_cutoffs
 
 METRICS = ("recall", "precision", "ndcg", "mrr", "hit_rate", "judged")
 DEFAULT_K = 10

@@ -36,7 +36,6 @@ from calipers.model.slicing import (
 )
 from calipers.questions.baseline import Baseline, read_baseline, write_baseline
 from calipers.questions.default_metrics import FINDING, finding_metric
-from calipers.questions.evaluate.with_cautions import with_cautions
 from calipers.questions.gate.conditions import (
     IN_WORDS,
     OPERATORS,
@@ -60,6 +59,7 @@ from calipers.questions.gate.result import (
 )
 from calipers.questions.inputs import is_reference, matched
 from calipers.questions.systems import measured_already, measured_before
+from calipers.questions.with_cautions import with_cautions
 from calipers.shell import join_words
 from calipers.version import __version__
 from calipers.words import did_you_mean

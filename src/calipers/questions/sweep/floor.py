@@ -29,8 +29,8 @@ from calipers.model.matched import FAILED, Matched
 from calipers.model.result import HasRows, Plain
 from calipers.model.slicing import clusters_of
 from calipers.questions.inputs import check_direction
+from calipers.questions.recall_advice import CONFIDENCE
 from calipers.questions.shown_results import Context, over_contexts, relevant_units
-from calipers.questions.sweep.rule import CONFIDENCE
 from calipers.statistics.clusters import as_shares
 from calipers.statistics.paired_rows import paired_rows
 from calipers.statistics.queries_to_detect import queries_to_detect

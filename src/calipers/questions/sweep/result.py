@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 from calipers.errors import InvalidInput
 from calipers.frozen import dataclass
-from calipers.model.claim import Claim, QueriesToDetect
 from calipers.model.recorded import Recorded
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval, with_version
+from calipers.questions.recall_advice import RecallAdvice
 from calipers.questions.tokens import TokenUse
 
 
@@ -29,52 +29,6 @@ class SweepPoint:
     values: Mapping[str, SweepValue]
     """By the name of the metric without its cut-off."""
     tokens: TokenUse | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class RecallAdvice:
-    """The smallest k that keeps recall: the best guess, its loss, and the safe k."""
-
-    claim: Claim
-    best_guess: int
-    """The smallest k that loses at most half of the margin in these queries, or the safe
-    k."""
-    best_guess_recall: float
-    best_guess_loss: float
-    """Recall at the largest k minus recall at the best guess."""
-    best_guess_bound: float
-    """The upper confidence bound of the best guess's loss on queries like these."""
-    takes: QueriesToDetect | None
-    """How many queries detect a loss of the margin; None where the guess is safe, or
-    where too few queries lost anything to tell."""
-    fewest: int
-    """With fewer queries no k below the largest is safe, even if none of them loses
-    anything."""
-    safe_k: int
-    """The smallest k that is shown to lose at most the margin; the largest where none
-    is."""
-    safe_recall: float
-    safe_bound: float
-    """The upper confidence bound of the safe k's loss on queries like these."""
-    below: int | None
-    """The next smaller k than the best guess, or None."""
-    below_loss: float | None
-    largest_k: int
-    largest_recall: float
-    first_recall: float
-    """Recall at the smallest k."""
-    margin: float
-    confidence: float
-    n: int
-    """The number of queries (or clusters) with a recall."""
-
-    @property
-    def says(self) -> str:
-        """The claim in one paragraph."""
-        further = (self.claim.range, self.claim.next)
-        return " ".join(
-            [self.claim.fact, *(sentence for sentence in further if sentence)]
-        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

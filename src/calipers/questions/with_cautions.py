@@ -9,7 +9,7 @@ def with_cautions(pair: Matched, scores: Scores) -> Scores:
     if not _may_be_tied(pair, scores) and not _may_be_whole(pair, scores):
         return scores
     # Few results need it, so most commands never load it.
-    from calipers.questions.evaluate.cautions import cautions
+    from calipers.questions.cautions import cautions
 
     return scores.with_notes(cautions(pair, scores))
 
