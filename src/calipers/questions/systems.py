@@ -320,7 +320,7 @@ def measure_systems(
     """The scores of all systems, the names of the metrics compared, and the latencies."""
     from calipers.engines.scoring import choose_metrics, of_returned, score
     from calipers.questions.default_metrics import metrics_compared
-    from calipers.questions.with_cautions import with_cautions
+    from calipers.questions.inputs import with_cautions
 
     named = name_systems(systems)
     intervals = measures.intervals

@@ -22,9 +22,15 @@ from calipers.model.scores import Scores
 from calipers.operation import to_record
 from calipers.present.scores import document as scores_document
 from calipers.present.scores import summary_rows
-from calipers.questions.inputs import as_read, few_bytes, judged_by, like_of, matched
+from calipers.questions.inputs import (
+    as_read,
+    few_bytes,
+    judged_by,
+    like_of,
+    matched,
+    with_cautions,
+)
 from calipers.questions.reading import Evaluating, Intervals, MetricsAsked
-from calipers.questions.with_cautions import with_cautions
 
 if TYPE_CHECKING:
     from calipers.questions.evaluate.corrected import CorrectedScores

@@ -57,9 +57,8 @@ from calipers.questions.gate.result import (
     raised_in_words,
     worst_queries,
 )
-from calipers.questions.inputs import is_reference, matched
+from calipers.questions.inputs import is_reference, matched, with_cautions
 from calipers.questions.systems import measured_already, measured_before
-from calipers.questions.with_cautions import with_cautions
 from calipers.shell import join_words
 from calipers.version import __version__
 from calipers.words import did_you_mean
