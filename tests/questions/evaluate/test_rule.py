@@ -9,7 +9,7 @@ import pytest
 
 import calipers
 from calipers.model.run import Scored
-from calipers.questions.evaluate import cautions
+from calipers.questions import cautions
 from calipers.questions.evaluate import rule as show
 from tests.reports import hostile_records, records
 
