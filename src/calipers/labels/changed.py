@@ -136,25 +136,12 @@ class Switch(Plain, ShowsItself, SwitchDraw):
         if low == high:
             lost = f"{-low:.2f}"
             after = f", by labels of all that changed in {questions}."
-        kept = f"loses at most {max(abs(low), 0.01):.2f}"
         gain = self.difference or 0.0
-        if low > 0:
-            # A gain that is sure is said as the gain that it is.
-            between = "" if low == high else f" ({low:.2f} to {high:.2f})"
-            kept = f"is better by {gain:.2f}{between}"
-        elif gain >= LARGE:
-            kept = f"gains {gain:.2f} ({signed_short(low)} to {signed_short(high)})"
-        elif not low:
-            kept = (
-                "is as good: as many"
-                if not high
-                else "is as good or better: as many or more"
-            )
         ends = " to ".join(dict.fromkeys(signed_short(end) for end in (low, high)))
         sentences = {
             "loss": f"Do not switch: {self.new} loses {lost}",
             "small loss": f"{self.new} is worse, within what you allow: it loses {lost}",
-            "safe": f"Safe to switch: {self.new} {kept}",
+            "safe": f"Safe to switch: {self.new} {_kept(gain, low, high)}",
             "open": f"Not settled: {self.new} has {ends}",
         }
         verdict = sentences[self.verdict]
@@ -203,6 +190,25 @@ class Switch(Plain, ShowsItself, SwitchDraw):
             it=Fact(about="takes", queries=self.more_queries, count=self.more_results),
             go_on=go_on,
         )
+
+
+def _kept(gain: float, low: float, high: float) -> str:
+    """What a switch that is safe does to the mean, from its interval.
+
+    >>> _kept(0.2, 0.1, 0.3), _kept(0.0, 0.0, 0.0), _kept(-0.01, -0.03, 0.01)
+    ('is better by 0.20 (0.10 to 0.30)', 'is as good: as many', 'loses at most 0.03')
+    """
+    if low > 0:
+        # A gain that is sure is said as the gain that it is.
+        between = "" if low == high else f" ({low:.2f} to {high:.2f})"
+        return f"is better by {gain:.2f}{between}"
+    if gain >= LARGE:
+        return f"gains {gain:.2f} ({signed_short(low)} to {signed_short(high)})"
+    if not low:
+        return (
+            "is as good: as many" if not high else "is as good or better: as many or more"
+        )
+    return f"loses at most {max(-low, 0.01):.2f}"
 
 
 def document(switch: Switch) -> Document:

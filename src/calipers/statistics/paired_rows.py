@@ -563,12 +563,10 @@ def _flipped_in_order(table: Floats) -> Floats:
     # Independent of the order of queries and systems, too: units, with the sign that
     # makes their first change a gain, are sorted by value.
     first = table.T
-    leading = (
-        first[np.arange(len(first)), (first != 0.0).argmax(axis=1)]
-        if len(first)
-        else first
-    )
-    turned = table * np.sign(leading) if len(first) else table
+    turned = table
+    if len(first):
+        leading = first[np.arange(len(first)), (first != 0.0).argmax(axis=1)]
+        turned = table * np.sign(leading)
     turned = turned[:, np.lexsort(turned[::-1])]
     seen = table.sum(axis=1) + rest.sum(axis=1)
     if not rest.size and table.shape[1] <= EVERY_FLIP:
