@@ -107,8 +107,9 @@ class Splitter:
     def _ids(self, found: Any, at: At) -> list[str]:
         if (entries := entries_in(found)) is not None:
             found = _ids_of(entries, any_order=self._any_order)
-        plain = isinstance(found, list) and all(
-            isinstance(one, str | int) and not isinstance(one, bool) for one in found
+        plain = isinstance(found, list) and (
+            {*map(type, found)} <= {str, int}
+            or all(isinstance(one, str | int) and not isinstance(one, bool) for one in found)
         )
         if not plain:
             raise InvalidInput(
@@ -154,7 +155,8 @@ def entries_in(found: object) -> list[tuple[str, object]] | None:
     """
     if isinstance(found, dict):
         found = list(found.items())
-    if not isinstance(found, list) or not found:
+    # Plain ids, as in nearly every cell, are seen by their type alone.
+    if not isinstance(found, list) or not found or {*map(type, found)} == {str}:
         return None
     if all(isinstance(one, dict) for one in found):
         called = next(
