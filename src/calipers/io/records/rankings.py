@@ -17,7 +17,6 @@ from calipers.io.records.documents import (
     results_in,
 )
 from calipers.io.records.json_files import opened
-from calipers.io.records.layout import with_open_texts
 from calipers.io.tables.cells import looks_like_texts
 from calipers.io.tables.columns import IGNORE, Pairs
 from calipers.io.tables.usual_names import IGNORED, says_wanted
@@ -65,6 +64,8 @@ def check_one_ranking(probe: Probe) -> None:
     for owner, keys in probe.row_keys.items():
         names = [name for name in sorted(keys) if _may_be_results(name)]
         if len(names) > 1:
+            from calipers.io.records.layout import with_open_texts  # few files get here
+
             rows = (opened(item) for item in islice(probe.records(owner).items, _SOME))
             records = [with_open_texts(row) for row in rows if isinstance(row, Mapping)]
             _refuse_two(records, names, probe.name)
