@@ -56,7 +56,7 @@ def test_a_series_of_polars_is_a_ranking() -> None:
 def test_values_of_other_kinds_are_refused_in_sentences() -> None:
     with pytest.raises(InvalidInput, match="There is nothing to judge"):
         calipers.labels_pool("a", [])
-    sentence = r"no text at ground_truth\[0\].* No column there is called 'x'"
+    sentence = "no column for the query; found 5. No column there is called 'x'"
     with pytest.raises(InvalidInput, match=sentence):
         calipers.audit([{5: 0}], columns={"item": "x"})
     assert repr(calipers.Run(lambda: iter(()), stages=1)).startswith("<Run")

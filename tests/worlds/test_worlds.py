@@ -406,7 +406,7 @@ def test_an_audit_of_copies_says_no_more_than_a_comparison(tmp_path: Path) -> No
     assert compared.difference("new", "recall@1").verdict == "worse"
 
 
-def test_what_did_not_change_over_nights_is_named_where_something_did(tmp_path: Path) -> None:
+def test_what_changed_over_nights_leads_where_something_did_not(tmp_path: Path) -> None:
     store = str(tmp_path / "history.db")
     truth = {f"q{at:02}": [f"t{at}"] for at in range(20)}
     for late in (True, True, False):
@@ -414,7 +414,8 @@ def test_what_did_not_change_over_nights_is_named_where_something_did(tmp_path: 
         scores = calipers.evaluate(ground_truth=truth, run=run, metrics="recall@10,ndcg@10")
         calipers.save(scores, "search", store=store, ground_truth=truth, run=run)
     text = str(calipers.history_trend("search", store=store))
-    assert "No query changed in recall@10." in text
+    assert "search is better: ndcg@10 is 1.000" in text
+    assert "20 of 20 queries better" in text
     assert "No query changed." not in text
 
 

@@ -14,7 +14,7 @@ import polars as pl
 
 from calipers.errors import Unclear
 from calipers.frozen import dataclass
-from calipers.model.arrays import Bools, Floats, Ints, Picklable, WhenAsked
+from calipers.model.arrays import Bools, Floats, Ints, Picklable, WhenAsked, as_series
 from calipers.model.fingerprint import RankingFingerprint
 from calipers.model.ground_truth import GroundTruth, SpanTable
 from calipers.model.matching import Matching
@@ -142,7 +142,9 @@ class Matches(Picklable):
     def queries(self) -> pl.DataFrame:
         """One row per query of the ground truth: query, text, status."""
         names = pl.Series("status", STATUSES, dtype=pl.String)
-        return self.query_rows.hstack([names[self.status]])
+        return self.query_rows.hstack(
+            [names.gather(as_series(self.status.astype(np.int64)))]
+        )
 
     def some(self, codes: Ints) -> tuple["Matches", Ints]:
         """The matches of these ascending query rows, and their targets' rows.

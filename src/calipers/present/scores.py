@@ -141,7 +141,8 @@ def _is_far(scores: Scores, k: int) -> bool:
     """Whether every list ends far above a cut-off, so that all results are within it."""
     audit = scores.audit
     all_shown = audit.depth is None or audit.shown == audit.retrieved
-    return all_shown and k * len(scores) >= FAR * audit.retrieved > 0
+    # The values have a row for each query, and need no table of them.
+    return all_shown and k * len(scores.values) >= FAR * audit.retrieved > 0
 
 
 def _counted(scores: Scores, summary: Summary) -> str:

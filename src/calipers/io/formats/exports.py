@@ -259,7 +259,8 @@ def _listed(rows: Sequence[object], path: str) -> RawRecords:
 
 def _rows_of_table(table: InputTable) -> Iterator[_Place]:
     """Yield the rows of a table with objects or lists in its cells, also as JSON in a text."""
-    some = table.rows(pl.all(), most=1)
+    with explained(table.name, table.fault):
+        some = table.rows(pl.all(), most=1)
     texts = [cell for cell in (some.rows() or [()])[0] if isinstance(cell, str)]
     is_nested = any(kind.is_nested() for kind in some.dtypes)
     if not is_nested and not any(cell.startswith("{") for cell in texts):

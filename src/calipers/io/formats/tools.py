@@ -22,6 +22,7 @@ from calipers.io.records.layout import with_open_texts
 from calipers.io.records.mapped_parts import parts_by_query
 from calipers.io.records.schema import At, Id, PlainRecord
 from calipers.io.tables.cells import decoded_text
+from calipers.io.tables.scan import explained
 from calipers.io.tables.usual_names import is_long
 from calipers.names import ROW, plain_name, words_in
 
@@ -99,7 +100,9 @@ class Tool(EachRow):
         if probe.table is not None or probe.columns_said.named:
             return False
         every = frozenset[str]().union(*probe.row_keys.values())
-        if self.query not in every and is_long(every):
+        is_one = probe.look is not None and probe.look.shape == "object"
+        # One object by itself would be taken for a mapping of queries.
+        if self.query not in every and is_long(every) and not is_one:
             return True
         parts = {*self.results, *self.truth}
         return bool(every & {"retrieved", "ground_truth"}) and not every & parts
@@ -209,7 +212,8 @@ class DeepEval(Tool):
         """Whether the input is an object, or an output is a list: items of a platform."""
         records: list[Mapping[str, object]] = [*first_records(probe).values()]
         if probe.table is not None and probe.is_text:
-            records = [*probe.table.rows(pl.all(), most=1).iter_rows(named=True)]
+            with explained(probe.table.name, probe.table.fault):
+                records = [*probe.table.rows(pl.all(), most=1).iter_rows(named=True)]
         for record in map(with_open_texts, records):
             outputs = [record.get(name) for names in self.known_by for name in names]
             if "input" in record and not isinstance(record["input"], str):

@@ -109,7 +109,9 @@ class Splitter:
             found = _ids_of(entries, any_order=self._any_order)
         plain = isinstance(found, list) and (
             {*map(type, found)} <= {str, int}
-            or all(isinstance(one, str | int) and not isinstance(one, bool) for one in found)
+            or all(
+                isinstance(one, str | int) and not isinstance(one, bool) for one in found
+            )
         )
         if not plain:
             raise InvalidInput(

@@ -247,7 +247,9 @@ def _readable(
             if not _is_whole(dataset, role):
                 waiting[:0] = _answers(pairs, dataset.unclear)
                 continue
-            if _says_nothing(dataset):
+            # Where it only says what a grade is, the file itself has no results.
+            says_parts = {ours for ours, _ in pairs} - {"grade", IGNORE}
+            if says_parts and _says_nothing(dataset):
                 continue
             if lacks := _metrics_beyond(dataset, columns):
                 partial.append(Offer(pairs, dataset, lacks=lacks))

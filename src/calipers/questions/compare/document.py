@@ -15,7 +15,7 @@ from calipers.model.document import (
     Table,
     note_of,
 )
-from calipers.model.fact import Fact, Sentence, joined, named, sentence
+from calipers.model.fact import Fact, Sentence, facts_of, joined, named, sentence
 from calipers.model.scores import MetricFacts
 from calipers.present.charts import (
     Chart,
@@ -212,7 +212,9 @@ def _notes(comparison: Comparison) -> Iterator[Note]:
     for text in comparison.recorded.notes:
         # Where no metric that decides divides by k, the length of lists changes nothing.
         if divided or "Lists end at" not in text:
-            yield note_of(text)
+            note = note_of(text)
+            decides = note.kind != "ties" or _may_be_ties(comparison, text)
+            yield note if decides else Note("counted", text)
     yield from (Note("slice", text) for text in comparison.moved_slices)
     several = len(comparison.others) > 1
     if several and (near := _not_separated(comparison)):
@@ -233,6 +235,19 @@ def _notes(comparison: Comparison) -> Iterator[Note]:
     if (detects := _detects(comparison)) is not None:
         yield Note("counted", detects)
     yield from _method(comparison)
+
+
+def _may_be_ties(comparison: Comparison, text: str) -> bool:
+    """Whether equal scores move the mean of a system by as much as a difference that decides."""
+    moves = {
+        fact.metric: fact.high - fact.low
+        for fact in facts_of(text)
+        if fact.high is not None and fact.low is not None
+    }
+    return any(
+        abs(change.difference or 0.0) <= moves.get(change.metric, -1.0)
+        for change in comparison.deciding
+    )
 
 
 def _latencies(comparison: Comparison) -> Iterator[Note]:
