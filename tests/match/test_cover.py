@@ -3,7 +3,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.match.cover import Sighting, enough, holding_ranks, size, union
+from calipers.match.cover import Cover, Piece, Sighting, enough, holding_ranks, size, union
 
 LENGTH = 12
 piece = st.tuples(st.integers(0, LENGTH), st.integers(0, LENGTH)).map(lambda p: tuple(sorted(p)))
@@ -53,3 +53,11 @@ def test_the_ranks_that_hold_a_target_are_those_of_the_naive_reference(shown, le
     assert [rank for rank, _ in held] == naive(sightings, least, together)
     assert all(least <= share <= 1 for _, share in held)
     assert [share for _, share in held] == sorted(share for _, share in held)
+
+
+@given(st.lists(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=3)))
+def test_a_cover_grows_as_the_union_of_all_its_pieces(some: list[list[Piece]]) -> None:
+    cover = Cover()
+    for at, pieces in enumerate(some, 1):
+        cover.add(pieces)
+        assert cover.size == size(piece for each in some[:at] for piece in each)

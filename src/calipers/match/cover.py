@@ -1,6 +1,7 @@
 """How much of a target the ranks so far cover, and at which ranks that is enough."""
 
 import math
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -43,6 +44,35 @@ def size(pieces: Iterable[Piece]) -> int:
     return sum(end - start for start, end in union(pieces))
 
 
+@dataclass(eq=False)
+class Cover:
+    """A growing union of pieces: each is put where it belongs, without a look at all others.
+
+    >>> cover = Cover()
+    >>> cover.add([(5, 8), (0, 3), (2, 4)]), cover.size
+    (None, 7)
+    """
+
+    size: int = 0
+    """The size that the pieces cover, with overlaps counted once."""
+    _starts: list[int] = field(default_factory=list)
+    _ends: list[int] = field(default_factory=list)
+
+    def add(self, pieces: Iterable[Piece]) -> None:
+        """Add some pieces; those that touch become one."""
+        for start, end in pieces:
+            if end <= start:
+                continue
+            first = bisect_left(self._ends, start)
+            last = bisect_right(self._starts, end)
+            met = slice(first, last)
+            begin = min([start, *self._starts[met]])
+            finish = max([end, *self._ends[met]])
+            self.size += finish - begin - sum(self._ends[met]) + sum(self._starts[met])
+            self._starts[met] = [begin]
+            self._ends[met] = [finish]
+
+
 def enough(length: int, least: float) -> int:
     """The share ``least`` of a target of that length, rounded up to whole characters.
 
@@ -70,16 +100,16 @@ def holding_ranks(
     []
     """
     needed = enough(length, least)
-    covered: dict[str | None, list[Piece]] = {}
+    covered: dict[str | None, Cover] = {}
     held: list[tuple[int, float]] = []
     most = 0
     for sighting in sightings:
         alone = size(sighting.pieces)
         so_far = alone
         if together:
-            before = covered.get(sighting.source, [])
-            covered[sighting.source] = union([*before, *sighting.pieces])
-            so_far = size(covered[sighting.source])
+            cover = covered.setdefault(sighting.source, Cover())
+            cover.add(sighting.pieces)
+            so_far = cover.size
         most = max(most, so_far)
         if alone >= needed or (not held and so_far >= needed):
             held.append((sighting.rank, most / length))
