@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers import evaluate, read
+from calipers.match.by_span import _meeting
 
 span = st.tuples(st.sampled_from("ab"), st.integers(0, 12), st.integers(0, 12)).map(
     lambda s: (s[0], min(s[1:]), max(s[1:]))
@@ -135,3 +136,37 @@ def test_a_forbidden_place_is_met_by_what_overlaps_it_and_not_by_what_touches_it
         return scores["old_first@1"].mean
 
     assert [old_first(*place) for place in ((5, 10), (20, 30), (5, 11), (19, 30))] == [0, 0, 1, 1]
+
+
+@given(st.lists(span, min_size=1, max_size=40), st.lists(span, min_size=1, max_size=40))
+def test_spans_meet_as_in_a_join_of_each_with_each(chunks, wanted):
+    numbers = range(len(chunks))
+    shown = pl.DataFrame(
+        {
+            "code": [at % 2 for at in numbers],
+            "document": [document for document, _, _ in chunks],
+            "rank": numbers,
+            "start": [start for _, start, _ in chunks],
+            "end": [end for _, _, end in chunks],
+            "tied": [at % 3 == 0 for at in numbers],
+        }
+    )
+    targets = pl.DataFrame(
+        {
+            "target": range(len(wanted)),
+            "code": [at % 2 for at in range(len(wanted))],
+            "document": [document for document, _, _ in wanted],
+            "from": [start for _, start, _ in wanted],
+            "to": [end for _, _, end in wanted],
+        }
+    )
+    overlap = pl.max_horizontal("start", "from") < pl.min_horizontal("end", "to")
+    met = _meeting(shown, targets).sort("target", "rank")
+    each = shown.join(targets, on=["code", "document"]).filter(overlap).sort("target", "rank")
+    assert met.rows() == each.select(met.columns).rows()
+
+
+def test_ends_near_the_largest_number_do_not_run_over():
+    far = 2**63 - 10
+    rows = records([("a", far, far + 9), ("b", far, far + 5)], [("b", far + 1, far + 5)])
+    assert read(rows).matches.edge_rank.tolist() == [2]

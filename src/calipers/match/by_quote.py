@@ -1,17 +1,18 @@
 """Matching by quote: a chunk holds a target if it contains the target's text."""
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from calipers.errors import InvalidInput
 from calipers.match.choose import other_ways
-from calipers.match.cover import Assembly, Sighting, enough, holding_ranks
+from calipers.match.cover import Sighting, enough, holding_ranks
 from calipers.match.locate import Shelf
 from calipers.match.quote import Quote
 from calipers.match.similar import fuzzy_library
 from calipers.match.tally import RunTally, assemble
+from calipers.match.verbatim import Result, verbatim_ranks
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matches, Tally
 from calipers.model.matching import MatchRule
@@ -47,22 +48,11 @@ def match_by_quote(
         _check_texts(batch, ground_truth)
         codes = counting.add(batch)
         for code, begin, results in _texts(batch, codes, rule.ignore_case):
-            shelf = Shelf([text for _, _, text in results]) if rule.least < 1 else None
             quotes = quotes_of.get(code, [])
-            if shelf is not None:
-                shelf.look_for(seed for _, one in quotes for _, seed in one.seeds)
-            for target, quote in quotes:
-                if shelf is None:
-                    held = _exact_ranks(quote, results, together)
-                else:
-                    needed = enough(quote.length, rule.least)
-                    sightings = [
-                        Sighting(*results[number][:2], pieces)
-                        for number, pieces in quote.on_shelf(shelf, needed)
-                    ]
-                    held = holding_ranks(
-                        sightings, quote.length, rule.least, together=together
-                    )
+            held_by = _held(
+                [quote for _, quote in quotes], results, rule.least, together=together
+            )
+            for (target, _), held in zip(quotes, held_by, strict=True):
                 ranks.extend(rank for rank, _ in held)
                 shares.extend(share for _, share in held)
                 targets.extend([target] * len(held))
@@ -79,31 +69,22 @@ def match_by_quote(
     return matches, tally
 
 
-Result = tuple[int, str | None, str]
-"""Rank, document where known, normalised text."""
-
-
-def _exact_ranks(
-    quote: Quote, results: list[Result], together: bool
-) -> list[tuple[int, float]]:
-    """The ranks that hold the quote verbatim, and any earlier one that completes it from pieces."""
-    held = [(rank, 1.0) for rank, _, text in results if quote.text in text]
-    if together:
-        # Pieces matter only above the first rank that has the whole quote.
-        above = [result for result in results if not held or result[0] < held[0][0]]
-        held = [(rank, 1.0) for rank in _completing(quote, above)] + held
-    return held
-
-
-def _completing(quote: Quote, results: list[Result]) -> Iterator[int]:
-    """The rank at which pieces of one source are the whole quote, if there is one."""
-    sources = {source for _, source, text in results if quote.may_be_cut(text)}
-    assemblies: dict[str | None, Assembly] = {}
-    for rank, source, text in results if sources else ():
-        pieces = quote.edge_pieces(text) if source in sources else ()
-        if pieces and assemblies.setdefault(source, Assembly(quote.length)).add(pieces):
-            yield rank
-            return
+def _held(
+    quotes: Sequence[Quote], results: Sequence[Result], least: float, *, together: bool
+) -> Iterator[list[tuple[int, float]]]:
+    """For each quote the ranks that hold it, each with the share held so far."""
+    if least >= 1:
+        for ranks in verbatim_ranks(quotes, results, together=together):
+            yield [(rank, 1.0) for rank in ranks]
+        return
+    shelf = Shelf([text for _, _, text in results])
+    shelf.look_for(seed for quote in quotes for _, seed in quote.seeds)
+    for quote in quotes:
+        sightings = [
+            Sighting(*results[number][:2], pieces)
+            for number, pieces in quote.on_shelf(shelf, enough(quote.length, least))
+        ]
+        yield holding_ranks(sightings, quote.length, least, together=together)
 
 
 def _texts(

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -143,9 +144,88 @@ def _edges(
 
 
 def _meeting(chunks: pl.DataFrame, targets: pl.DataFrame) -> pl.DataFrame:
-    """Each chunk with each target of its query and document that it overlaps."""
-    overlap = pl.max_horizontal("start", "from") < pl.min_horizontal("end", "to")
-    return chunks.join(targets, on=["code", "document"]).filter(overlap)
+    """Each chunk with each target of its query and document that it overlaps.
+
+    Looked up in order of their places, so that the time grows with the pairs that overlap:
+    a join compares each chunk of a document with each target in it.
+    """
+    keys = ("code", "document")
+    places = targets.select(keys).unique(maintain_order=True).with_row_index("place")
+    chunks = chunks.filter(pl.col("start") < pl.col("end")).join(places, on=keys)
+    targets = targets.filter(pl.col("from") < pl.col("to")).join(places, on=keys)
+    start, end, begin, finish = _on_one_line(
+        (
+            chunks["place"].to_numpy(),
+            chunks["start"].to_numpy(),
+            chunks["end"].to_numpy(),
+        ),
+        (
+            targets["place"].to_numpy(),
+            targets["from"].to_numpy(),
+            targets["to"].to_numpy(),
+        ),
+    )
+    # Of two that overlap, one starts within the other: the target within the chunk, or the
+    # chunk within the target, behind its start.
+    by_begin = np.argsort(begin, kind="stable")
+    of_chunk, inside = _starting_within(begin[by_begin], start, end, side="left")
+    by_start = np.argsort(start, kind="stable")
+    of_target, behind = _starting_within(start[by_start], begin, finish, side="right")
+    return pl.concat(
+        [
+            chunks.select("rank", "start", "end", "tied")[
+                np.concatenate((of_chunk, by_start[behind]))
+            ],
+            targets.select("target", "from", "to")[
+                np.concatenate((by_begin[inside], of_target))
+            ],
+        ],
+        how="horizontal",
+    )
+
+
+_Intervals = tuple[Ints, Ints, Ints]
+"""Of each interval the number of its place, its start and its end."""
+
+
+def _on_one_line(first: _Intervals, second: _Intervals) -> tuple[Ints, Ints, Ints, Ints]:
+    """The starts and ends of both as places on one line, on which no two places meet.
+
+    They are numbered in order, not added up: the sum of many ends may be too large.
+
+    >>> one = np.array([0]), np.array([5]), np.array([9])
+    >>> two = np.array([0, 1]), np.array([7, 5]), np.array([9, 6])
+    >>> [places.tolist() for places in _on_one_line(one, two)]
+    [[0], [2], [1, 3], [2, 4]]
+    """
+    place = np.concatenate((first[0], first[0], second[0], second[0]))
+    at = np.concatenate((*first[1:], *second[1:]))
+    order = np.lexsort((at, place))
+    further = np.zeros(order.size, dtype=np.int64)
+    further[1:] = (np.diff(place[order]) != 0) | (np.diff(at[order]) != 0)
+    number = np.empty_like(further)
+    number[order] = np.cumsum(further)
+    n = first[0].size
+    m = second[0].size
+    return number[:n], number[n : 2 * n], number[2 * n : 2 * n + m], number[2 * n + m :]
+
+
+def _starting_within(
+    starts: Ints, begin: Ints, end: Ints, side: Literal["left", "right"]
+) -> tuple[Ints, Ints]:
+    """Each interval, by its number, with each of the sorted ``starts`` within it.
+
+    A start at the very beginning counts with the ``side`` left, and not with right.
+
+    >>> pairs = _starting_within(np.array([0, 4, 5]), np.array([4, 9]), np.array([6, 9]), "left")
+    >>> [numbers.tolist() for numbers in pairs]
+    [[0, 0], [1, 2]]
+    """
+    first = np.searchsorted(starts, begin, side)
+    many = np.searchsorted(starts, end, "left") - first
+    owner = np.repeat(np.arange(begin.size), many)
+    before = np.cumsum(many) - many
+    return owner, np.arange(owner.size) + np.repeat(first - before, many)
 
 
 def _table(ground_truth: GroundTruth, chunks: pl.DataFrame) -> SpanTable:

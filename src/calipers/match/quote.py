@@ -60,6 +60,16 @@ class Quote:
             pieces += [(0, end)] if end else []
         return self._without_spaces(sorted(set(pieces)))
 
+    def at_edges(self, tail: int, head: int) -> Pieces:
+        """The pieces of a text that has so many characters of the quote's end, and its beginning.
+
+        >>> Quote("a lock for threads").at_edges(tail=3, head=2)
+        ((0, 1), (12, 15))
+        """
+        whole = len(self.text)
+        pieces = {(whole - tail, whole)} if tail else set()
+        return self._without_spaces(sorted(pieces | ({(0, head)} if head else set())))
+
     def may_be_cut(self, text: str) -> bool:
         """Whether an edge of the text may be of half of the quote, or the text lies within it.
 
