@@ -57,12 +57,31 @@ def share(value: float) -> str:
     return "under 1%" if percent == 0 else f"{percent}%"
 
 
-def first_results(k: int) -> str:
-    """The phrase for the first k results.
+FAR = 20
+"""From so many times the length of the lists on, a cut-off is no number of results."""
 
-    >>> first_results(1), first_results(10)
-    ('first result', 'first 10 results')
+
+def is_far(k: int, *, queries: int, returned: int, within: int) -> bool:
+    """Whether a cut-off cuts nothing, and is far beyond the length of the lists.
+
+    ``returned`` are the results of all queries, ``within`` those in the first k.
+
+    >>> [is_far(k, queries=2, returned=20, within=20) for k in (10, 199, 200)]
+    [False, False, True]
+    >>> is_far(200, queries=30, returned=300, within=299)
+    False
     """
+    return within == returned and k * queries >= FAR * returned > 0
+
+
+def first_results(k: int, *, is_far: bool = False) -> str:
+    """The phrase for the first k results, or for all where k is far beyond the lists.
+
+    >>> first_results(1), first_results(10), first_results(1_000_000, is_far=True)
+    ('first result', 'first 10 results', 'results')
+    """
+    if is_far:
+        return "results"
     return "first result" if k == 1 else f"first {k:,} results"
 
 

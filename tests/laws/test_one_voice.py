@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import calipers
-from calipers.model.claim import p_text
+from calipers.model.claim import PRINTED_AS_ONE, p_text
 from calipers.present.terminal import as_text
 from calipers.pytest_plugin import Measured
 from calipers.questions.compare.paired_claim import in_words
@@ -59,6 +59,17 @@ def test_compare_gate_alarm_and_json_give_the_same_digits(name, tmp_path, monkey
             assert check.status == "failed"
         if check.status == "passed":
             assert check.loss <= 0, "no tick stands beside a loss"
+    for data in (before, now):
+        calipers.save(calipers.evaluate(data), "nightly", store="h.db")
+    watched = calipers.history_alarm("nightly", store="h.db")
+    assert len(watched.checks) == len(compared.deciding) == 2
+    for check in watched.checks:
+        found, change = compared.difference("now", check.metric), check.change
+        assert (change.p_value, change.p_adjusted) == (found.p_value, found.p_adjusted)
+        assert (change.interval, change.verdict) == (found.interval, found.verdict)
+    first = watched.checks[0].change
+    moved = first.wins + first.losses and first.p_adjusted < PRINTED_AS_ONE
+    assert not moved or f"({p_text(first.p_adjusted)})" in as_text(watched.document())
     assert gated.passed == (not gated.stops)
     assert as_text(gated.document())[0] == {"passed": "✓", "failed": "✗"}.get(gated.standing, "~")
 

@@ -68,6 +68,10 @@ def moved(
     return f"{before:.3f} → {after:.3f}: {better:,} better, {worse:,} worse of {of}"
 
 
+PRINTED_AS_ONE = 0.995
+"""A p of so much or more is printed as 1."""
+
+
 def p_text(p: float) -> str:
     """A p-value as it is printed.
 
@@ -76,7 +80,7 @@ def p_text(p: float) -> str:
     """
     if p < 0.001:
         return "p < .001"
-    if p >= 0.995:
+    if p >= PRINTED_AS_ONE:
         return "p = 1"
     shown = f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
     return (

@@ -22,6 +22,7 @@ from calipers.model.policy import Policy
 from calipers.model.recorded import Recorded
 from calipers.model.result import ShowsItself
 from calipers.model.run import Run
+from calipers.words import is_far
 
 ANSWERED = "answered"
 EMPTY = "empty"
@@ -137,6 +138,12 @@ class Matches(Picklable):
     def n_queries(self) -> int:
         """How many queries the ground truth has."""
         return self.retrieved.size
+
+    def is_far(self, k: int) -> bool:
+        """Whether k is so far beyond every list that it is no number of results."""
+        returned = int(self.retrieved.sum())
+        within = int(np.minimum(self.retrieved, k).sum())
+        return is_far(k, queries=self.n_queries, returned=returned, within=within)
 
     @cached_property
     def queries(self) -> pl.DataFrame:

@@ -472,6 +472,11 @@ def units_of(
     return clusters_of({"text": texts.replace("", None)}, "text", queries.height)
 
 
+def units_in(scores: Scores) -> Ints | None:
+    """The units of tests on a result: its clusters, or queries of the same text."""
+    return units_of(scores.queries, scores.tags, scores.recorded.cluster)
+
+
 def copies_in_words(queries: pl.DataFrame, cluster: str | None) -> list[str]:
     """A note where queries are copies of one another."""
     units = None if cluster else units_of(queries, {}, None)

@@ -22,7 +22,7 @@ from calipers.model.matched import FAILED, MISSING, Matched
 from calipers.model.policy import Policy
 from calipers.model.scores import InputCounts, MetricFacts, Scores, Summary
 from calipers.present.escape import printable
-from calipers.words import first_results, number, plural, share
+from calipers.words import first_results, is_far, number, plural, share
 
 if TYPE_CHECKING:
     from calipers.model.evaluation import Evaluation
@@ -133,16 +133,13 @@ def _found(scores: Scores) -> Sentence:
     return Sentence(text, [fact])
 
 
-FAR = 20
-"""From so many times the length of the lists on, a cut-off cuts nothing."""
-
-
 def _is_far(scores: Scores, k: int) -> bool:
     """Whether every list ends far above a cut-off, so that all results are within it."""
     audit = scores.audit
-    all_shown = audit.depth is None or audit.shown == audit.retrieved
+    within = audit.retrieved if audit.depth is None else audit.shown
     # The values have a row for each query, and need no table of them.
-    return all_shown and k * len(scores.values) >= FAR * audit.retrieved > 0
+    queries = len(scores.values)
+    return is_far(k, queries=queries, returned=audit.retrieved, within=within)
 
 
 def _counted(scores: Scores, summary: Summary) -> str:

@@ -28,11 +28,14 @@ FINDING = ("recall", "hit_rate", "precision", "f1")
 """With those of order, what is measured again with other ranks; spans have places of their own."""
 
 
-def cautions(pair: Matched, scores: Scores) -> list[str]:
-    """Notes on lists that are the whole corpus, and on ties that decide a mean."""
+def cautions(pair: Matched, scores: Scores, of: Sequence[str] | None = None) -> list[str]:
+    """Notes on lists that are the whole corpus, and on ties that decide a mean.
+
+    ``of`` are the metrics that ties may decide; default: those that lead.
+    """
     if scores.audit.retrieved > MOST_RESULTS:
         return []
-    return [*_whole_corpus(pair, scores), *_ties(pair, scores)]
+    return [*_whole_corpus(pair, scores), *_ties(pair, scores, of)]
 
 
 def _whole_corpus(pair: Matched, scores: Scores) -> Iterator[str]:
@@ -80,11 +83,11 @@ class _Orders(NamedTuple):
     """One row per query and one column per metric."""
 
 
-def _ties(pair: Matched, scores: Scores) -> Iterator[str]:
+def _ties(pair: Matched, scores: Scores, of: Sequence[str] | None) -> Iterator[str]:
     """A note where the order of equal scores moves the leading mean, or one of order, by much."""
     if scores.recorded.weight_by:
         return
-    names = _at_stake(scores)
+    names = _at_stake(scores) if of is None else of
     if not names:
         return
     metrics = tuple(parse(name)[0] for name in names)

@@ -1,6 +1,6 @@
 """The inputs of an operation: a pair, files, values, saved evaluations or a live retriever."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -451,14 +451,19 @@ def refuse_sealed(questions: object, columns: object = None) -> None:
         return
 
 
-def with_cautions(pair: Matched, scores: Scores) -> Scores:
-    """The scores of a pair, with what makes their means say less than they seem to."""
+def with_cautions(
+    pair: Matched, scores: Scores, of: Sequence[str] | None = None
+) -> Scores:
+    """The scores of a pair, with what makes their means say less than they seem to.
+
+    ``of`` are the metrics that ties may decide; default: those that lead.
+    """
     if not _may_be_tied(pair, scores) and not _may_be_whole(pair, scores):
         return scores
     # Few results need it, so most commands never load it.
     from calipers.questions.cautions import cautions
 
-    return scores.with_notes(cautions(pair, scores))
+    return scores.with_notes(cautions(pair, scores, of))
 
 
 def _may_be_tied(pair: Matched, scores: Scores) -> bool:

@@ -3,6 +3,7 @@ import pytest
 import calipers
 from calipers import evaluate, sweep
 from calipers.errors import InvalidInput
+from calipers.present.terminal import as_text
 from tests.systems import records
 
 HITS = [1, 2, 2, 3, 3, 4, None, 1, 2, 6]
@@ -97,3 +98,45 @@ def test_a_price_without_tokens_is_said_to_be_of_no_use() -> None:
 def test_tokens_stand_once_in_the_table() -> None:
     texts = [{"query": "q", "retrieved": [{"id": "a", "text": "four"}], "ground_truth": ["a"]}]
     assert str(calipers.sweep(texts, metrics="recall,tokens")).count("tokens") == 1
+
+
+def asked_twice(hits, **fields):
+    """Records of which each question is asked twice."""
+    made = records([hit for hit in hits for _ in range(2)], **fields)
+    for at, record in enumerate(made):
+        record["query"] = f"question {at // 2}"
+    return made
+
+
+def test_copies_of_a_question_count_once_in_the_advice_and_that_is_said():
+    # Nothing is lost at k = 2: 59 queries rule out a loss of 0.05, and here are 40.
+    hits = [1, 2] * 20
+    once, twice = sweep(records(hits)), sweep(asked_twice(hits))
+    assert (once.recall.n, twice.recall.n, twice.queries) == (40, 40, 80)
+    assert twice.recall.claim == once.recall.claim
+    assert twice.recall.best_guess_bound == once.recall.best_guess_bound
+    note = "40 queries have the text of another; in tests, equal texts count as one query."
+    assert (note in twice.recorded.notes, note in once.recorded.notes) == (True, False)
+    assert note in as_text(twice.document(), explain=True)
+    assert sweep(asked_twice(hits, tags={"who": "me"}), cluster="who").recall.n == 1
+    assert note in calipers.diagnose(asked_twice(hits)).settings["notes"]
+
+
+def test_ties_that_decide_at_the_advised_k_are_said():
+    tied = records([1, 2] * 20)
+    for at, record in enumerate(tied):
+        # In every fourth query the first three share one score, and the target is among them.
+        scores = [9.0, 9.0, 9.0] if at % 4 < 2 else [9.0, 8.0, 7.0]
+        record["retrieved"] = [
+            {"id": item, "score": score}
+            for item, score in zip(record["retrieved"], [*scores, 6, 5, 4, 3, 2, 1, 0], strict=True)
+        ]
+    swept = sweep(tied)
+    assert swept.recall.best_guess == 2
+    [note] = [one for one in swept.recorded.notes if one.startswith("Equal scores decide")]
+    assert note == (
+        "Equal scores decide recall@2: it is 0.500 in their worst order and 1.000 in their best; "
+        "recall@1 is 0.250 and 0.750."
+    )
+    assert as_text(swept.document()).count("Equal scores decide") == 1
+    assert not any("Equal scores" in one for one in sweep(tied, k=[3, 10]).recorded.notes)

@@ -21,7 +21,7 @@ from calipers.present.escape import printable
 from calipers.questions.compare.comparable import some_queries
 from calipers.questions.pooling import by_queries, query_names
 from calipers.text import normalise
-from calipers.words import first_results, number
+from calipers.words import first_results, is_far, number
 
 MOST_LISTED = 10_000
 """Queries that an answer lists, the most changed ones; its counts and means are of
@@ -60,6 +60,8 @@ class Diff(HasRows):
     old: str
     new: str
     k: int
+    is_far: bool
+    """Whether k is so far beyond every list that it is no number of results."""
     queries: tuple[QueryDiff, ...]
     """The most changed, up to ``MOST_LISTED``."""
     total: int
@@ -82,7 +84,7 @@ class Diff(HasRows):
         kept = {
             name: value
             for name, value in values.items()
-            if name not in ("total", "notes")
+            if name not in ("total", "notes", "is_far")
         }
         shown: dict[str, object] = plain(kept)
         return {**shown, **sentences_of(self)}
@@ -130,6 +132,7 @@ def diff_runs(
         old=old.name or "old",
         new=new.name or "new",
         k=k,
+        is_far=_is_far(frames, k),
         queries=tuple(listed),
         total=len(every),
         changed=int(changed),
@@ -161,6 +164,21 @@ def overlap_at(a: Sequence[str], b: Sequence[str]) -> float:
     """
     longest = max(len(a), len(b))
     return len(set(a) & set(b)) / longest if longest else 1.0
+
+
+def _is_far(frames: Sequence[pl.DataFrame], k: int) -> bool:
+    """Whether k is far beyond the lists of both runs; ``frames`` are their first k results."""
+    # What reaches down to k may go on behind it.
+    lengths = [frame.group_by("query").len()["len"].to_numpy() for frame in frames]
+    return all(
+        is_far(
+            k,
+            queries=each.size,
+            returned=int(each.sum()),
+            within=int(each[each < k].sum()),
+        )
+        for each in lengths
+    )
 
 
 def _queries_of(run: Run, frame: pl.DataFrame) -> pl.Series:
@@ -256,7 +274,7 @@ def document(diff: Diff, examples: int = EXAMPLES) -> Document:
 def _answer(diff: Diff) -> Sentence:
     """How many queries changed, and in what."""
     size = Fact(about="count", count=diff.changed, of=diff.total, k=diff.k)
-    first = first_results(diff.k)
+    first = first_results(diff.k, is_far=diff.is_far)
     if not diff.changed:
         template = "Nothing changed in the {first} of {it.of:query|queries}."
         return sentence(template, first=first, it=size)

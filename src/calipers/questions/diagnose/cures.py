@@ -30,6 +30,7 @@ from calipers.questions.diagnose.same_ids import SameIds
 from calipers.questions.shown_results import wanted_per_query
 from calipers.shell import join_words
 from calipers.statistics.paired_rows import sign_test
+from calipers.words import first_results
 
 Kind = Literal["would be", "at most"]
 """Whether the change is certain to give the number, or the number is the best that it can do."""
@@ -93,6 +94,11 @@ class Seen:
     def k_shown(self) -> int:
         """The most results that a query has in the first k."""
         return min(self.k, int(self.lists.lengths.max(initial=0)))
+
+    @property
+    def first(self) -> str:
+        """The phrase for the first k results."""
+        return first_results(self.k, is_far=self.pair.matches.is_far(self.k))
 
     @cached_property
     def wanted(self) -> Ints:
@@ -342,7 +348,7 @@ def without_repetitions(seen: Seen) -> Iterator[Trial]:
             "would be",
             seen.measured_at(place),
             Sentence(
-                f"{share:.0%} of the first {seen.k} results repeat one above them: without these",
+                f"{share:.0%} of the {seen.first} repeat one above them: without these",
                 [
                     Fact(
                         about="count",

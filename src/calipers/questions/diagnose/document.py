@@ -136,5 +136,6 @@ def _counted(diagnosis: Diagnosis) -> Sentence:
     ]
     means = ", ".join(f"{fact.metric} {number(fact.value or 0.0)}" for fact in known)
     queries = Fact(about="count", count=diagnosis.n, k=diagnosis.k, text="queries")
-    text = f"{diagnosis.n:,} queries, {first_results(diagnosis.k)}: {means}."
+    first = "all results" if diagnosis.is_far else first_results(diagnosis.k)
+    text = f"{diagnosis.n:,} queries, {first}: {means}."
     return Sentence(text, [queries, *known])

@@ -111,6 +111,8 @@ class Diagnosis(Plain, HasRows):
     )
 
     k: int
+    is_far: bool
+    """Whether k is so far beyond every list that it is no number of results."""
     queries: int
     n: int
     """Queries for which recall is defined."""

@@ -18,7 +18,7 @@ from calipers.measures.spec import check_cutoff
 from calipers.measures.views import Found
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
-from calipers.model.slicing import clusters_in
+from calipers.model.slicing import copies_in_words, units_in
 from calipers.questions.diagnose.cures import (
     CERTAIN,
     Seen,
@@ -99,8 +99,12 @@ def diagnose_pair(
     others = [*wider, *respelled, *(outcome.cure for outcome in at_most)]
     shown = _that_matter(tester, advised, others, cured)
     first = first_line(seen, study, advised, asked, leaks, shown)
+    with_copies = scores.with_notes(
+        copies_in_words(scores.queries, scores.recorded.cluster)
+    )
     return Diagnosis(
         k=k,
+        is_far=pair.matches.is_far(k),
         queries=len(scores),
         n=int(seen.measured_queries.sum()),
         summaries=tuple(scores.summaries.values()),
@@ -112,7 +116,7 @@ def diagnose_pair(
         gap=gap_between(seen, None if advised else advice, price),
         next=first.next,
         fingerprints=scores.fingerprints,
-        settings={**scores.settings, "policy": scores.policy.to_dict()},
+        settings={**with_copies.settings, "policy": scores.policy.to_dict()},
     )
 
 
@@ -197,7 +201,7 @@ def _sweep(seen: Seen, scores: Scores) -> RecallAdvice | None:
         ks,
         np.column_stack(columns),
         confidence=scores.recorded.confidence,
-        clusters=clusters_in(scores),
+        clusters=units_in(scores),
     )
 
 
@@ -292,9 +296,9 @@ def _that_matter(
 def _leaks(study: Study) -> tuple[Leak, ...]:
     """All targets: found, then those that were lost by reason, the most first."""
     total = max(1, study.targets)
-    found = Leak(
-        "found", f"found in the first {study.facts.k}", study.found, study.found / total
-    )
+    k = study.facts.k
+    where = "results" if study.pair.matches.is_far(k) else f"first {k}"
+    found = Leak("found", f"found in the {where}", study.found, study.found / total)
     means = {reason.name: reason for reason in REASONS}
     lost = [
         Leak(name, means[name].means, count, count / total, means[name].remedy)

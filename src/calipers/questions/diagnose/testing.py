@@ -10,7 +10,7 @@ from calipers.frozen import dataclass
 from calipers.measures import Metric
 from calipers.model.arrays import Floats
 from calipers.model.scores import Scores
-from calipers.model.slicing import clusters_in
+from calipers.model.slicing import units_in
 from calipers.questions.diagnose.cures import SEEN, Seen, Trial
 from calipers.questions.diagnose.result import CuredValue, TriedCure
 from calipers.questions.diagnose.same_ids import FEWEST
@@ -119,7 +119,7 @@ class Tester:
             beyond = gains if trial.beyond_chance is None else trial.beyond_chance
             columns += [*gains.T, *beyond.T]
         rows = (
-            paired_rows(columns, clusters_in(self.scores), alpha=self.alpha)
+            paired_rows(columns, units_in(self.scores), alpha=self.alpha)
             if tested
             else []
         )

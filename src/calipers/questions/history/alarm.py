@@ -39,7 +39,7 @@ from calipers.questions.history.result import (
 from calipers.questions.history.rule import lines_of, metric_names, selected
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.nights import WEEK, Watched, watch
-from calipers.statistics.paired_rows import paired_rows
+from calipers.statistics.paired_rows import PairedRow, paired_rows
 from calipers.store.load import load_judgements, load_scores
 from calipers.store.open import Store
 from calipers.version import __version__
@@ -148,9 +148,7 @@ def judged(answer: Alarm, nights: Sequence[Night]) -> Alarm:
         return replace(
             answer, unchecked=f"{sentence}: not all have it, or neither way is better."
         )
-    rows = [_rows(latest, night) for night in alike]
-    level = 1.0 / NIGHTS_A_YEAR / len(watched)
-    checks = [_check(alike, rows, facts, answer.allow, level) for facts in watched]
+    checks = _checks(alike, watched, answer.allow)
     if checks[0].change is None:
         sentence = (
             "The latest evaluation shares no query with those before that asks the same "
@@ -213,26 +211,51 @@ def _rows(latest: Night, earlier: Night) -> np.ndarray:
     return rows
 
 
-def _check(
-    nights: Sequence[Night],
-    rows: Sequence[np.ndarray],
-    facts: MetricFacts,
-    allow: float,
-    level: float,
-) -> AlarmCheck:
+def _checks(
+    nights: Sequence[Night], metrics: Sequence[MetricFacts], allow: float
+) -> list[AlarmCheck]:
+    """Each metric against its reference; the changes since then are tested together."""
+    latest = nights[-1].scores
+    rows = [_rows(nights[-1], night) for night in nights]
+    level = 1.0 / NIGHTS_A_YEAR / len(metrics)
+    lines = [_values(nights, rows, facts) for facts in metrics]
+    watches = [watch(values, allow, level) for values in lines]
+    units = units_of(latest.queries, latest.tags, latest.recorded.cluster)
+    # As compare does, so that both print the same p and interval for the same two nights.
+    tests = paired_rows([watched.gains for watched in watches], units)
+    return [
+        _check(nights, facts, values, watched, row, allow)
+        for facts, values, watched, row in zip(
+            metrics, lines, watches, tests, strict=True
+        )
+    ]
+
+
+def _values(
+    nights: Sequence[Night], rows: Sequence[np.ndarray], facts: MetricFacts
+) -> Floats:
+    """A row per night and a column per query of the latest; more is better, NaN where not known."""
     values: Floats = facts.turn * np.array(
         [
             np.where(at >= 0, night.scores.of(facts.name)[at], np.nan)
             for at, night in zip(rows, nights, strict=True)
         ]
     )
-    watched = watch(values, allow, level)
+    return values
+
+
+def _check(
+    nights: Sequence[Night],
+    facts: MetricFacts,
+    values: Floats,
+    watched: Watched,
+    row: PairedRow,
+    allow: float,
+) -> AlarmCheck:
     known = np.isfinite(watched.gains)
     latest = nights[-1].scores
     name = nights[-1].evaluation.name
     rang = watched.rings[-1]
-    units = units_of(latest.queries, latest.tags, latest.recorded.cluster)
-    [row] = paired_rows([watched.gains], units)
     if not known.any():
         claim = claim_of(row, facts, None, None)
         return AlarmCheck(metric=facts.name, standing="no clear difference", claim=claim)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import groupby, pairwise
 
-from calipers.model.claim import p_text
+from calipers.model.claim import PRINTED_AS_ONE, p_text
 from calipers.model.document import (
     Answers,
     Cell,
@@ -258,13 +258,10 @@ def alarm(watched: Alarm) -> Document:
     )
     sentences: list[str] = []
     if check is not None and (change := check.change):
+        adjusted = change.p_adjusted
         # A p of 1 says nothing that the counts do not say.
-        moved = (
-            change.wins + change.losses
-            and change.p_value is not None
-            and change.p_value < 1.0
-        )
-        p = f" ({p_text(change.p_value or 0.0)})" if moved else ""
+        moved = adjusted is not None and adjusted < PRINTED_AS_ONE
+        p = f" ({p_text(adjusted or 0.0)})" if moved else ""
         fact = Fact(
             about="count",
             better=change.wins,

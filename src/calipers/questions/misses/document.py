@@ -52,7 +52,7 @@ def verdict(misses: Misses) -> str:
     if not misses.targets:
         return "Nothing can be missed: no query has anything to find."
     within = Fact(about="setting", k=misses.k, text="k")
-    first = Sentence(first_results(misses.k), [within])
+    first = Sentence(first_results(misses.k, is_far=misses.is_far), [within])
     if not misses.missed:
         return sentence(
             "Nothing was missed: every target is in the {first}.", first=first

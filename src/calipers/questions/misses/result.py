@@ -91,6 +91,8 @@ class Misses(Plain, HasRows):
     """The inputs beside the run that help to explain: corpus, candidates, exact."""
     notes: tuple[str, ...]
     """Sentences about what could not be decided or looks wrong."""
+    is_far: bool = False
+    """Whether k is so far beyond every list that it is no number of results."""
     map_ids: str | None = None
     """What ``--map-ids`` takes to match most of the targets that are there under another id."""
 

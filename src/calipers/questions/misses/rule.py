@@ -273,6 +273,7 @@ def explain_misses(
         numbers=missed,
         given=study.given,
         notes=tuple(_notes(pair, facts, study.counted)),
+        is_far=pair.matches.is_far(k),
         map_ids=study.map_ids,
     )
 

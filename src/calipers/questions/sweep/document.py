@@ -14,6 +14,7 @@ from calipers.model.document import (
     Note,
     Picture,
     Table,
+    note_of,
     of_claim,
 )
 from calipers.model.fact import Fact, Sentence, named, sentence
@@ -100,7 +101,7 @@ def leading_claim(sweep: Sweep) -> Claim:
 
 def notes(sweep: Sweep) -> Iterator[Note]:
     """Notes on the input, and how the numbers were computed."""
-    yield from (Note("input", note) for note in sweep.recorded.notes)
+    yield from map(note_of, sweep.recorded.notes)
     if without := sweep.queries - sweep.n:
         left = Fact(about="left out", metric="recall", count=without, of=sweep.queries)
         verb = "is" if without == 1 else "are"

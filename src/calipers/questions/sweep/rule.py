@@ -10,7 +10,9 @@ from calipers.errors import InvalidInput, check_number
 from calipers.measures import Metric, parse
 from calipers.model.matched import Matched
 from calipers.model.recorded import Recorded
-from calipers.model.slicing import clusters_in
+from calipers.model.scores import Scores
+from calipers.model.slicing import copies_in_words, units_in
+from calipers.questions.inputs import with_cautions
 from calipers.questions.recall_advice import (
     MARGIN,
     RecallAdvice,
@@ -65,18 +67,15 @@ def sweep_over_k(
             policy = scores.policy
         if stem == "recall":
             advice = advise_recall(
-                ks, scores.values, margin, confidence, clusters_in(scores)
+                ks, scores.values, margin, confidence, units_in(scores)
             )
             # The order is judged by whole lists, whichever k are looked at.
             everywhere = _recall_at(pair, usual_cutoffs(depth)) if k else at_every_k
-            turned = reverse_claim(
-                pair,
-                everywhere,
-                compute(pair.matches, everywhere, pair.policy) if k else scores.values,
-                confidence,
-                cluster,
-                ks,
+            recall = (
+                compute(pair.matches, everywhere, pair.policy) if k else scores.values
             )
+            turned = reverse_claim(pair, everywhere, recall, confidence, cluster, ks)
+            settings = _with_cautions(pair, scores, advice).settings
             if advice is not None and turned is not None:
                 advice = replace(advice, claim=turned)
         # One metric at a time: all metrics at every k and query would use most of the memory.
@@ -100,6 +99,14 @@ def sweep_over_k(
         fingerprints={name: one for name, one in prints.items() if name != "settings"},
         settings={**settings, "ks": ks, "margin": margin, "policy": policy.to_dict()},
     )
+
+
+def _with_cautions(pair: Matched, scores: Scores, advice: RecallAdvice | None) -> Scores:
+    """The recall at every k with what makes it say less: copies, ties at the k that is advised."""
+    ks = () if advice is None else (advice.best_guess, advice.below)
+    names = [str(metric) for metric in _recall_at(pair, [k for k in ks if k is not None])]
+    copies = copies_in_words(scores.queries, scores.recorded.cluster)
+    return with_cautions(pair, scores, names or None).with_notes(copies)
 
 
 def _by_stem(
