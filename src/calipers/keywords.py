@@ -24,6 +24,11 @@ _GIVEN = re.compile(
 """An option to be given, whose value the reader knows."""
 _BESIDE = re.compile(r" \([^()]*\bin Python\)")
 """The keyword, where a sentence has it beside the option."""
+_ONE_BESIDE = re.compile(
+    rf"(?<![\w-])--?[a-z]+(?:-[a-z]+)*(?: (?:[\d,]+|{_VALUE}|{_PLACE}))?"
+    r" \(((?:(?! or | and )[^()])*) in Python\)"
+)
+"""An option, perhaps with a value, and behind it what stands for both in Python."""
 
 
 def in_python(text: str, after: str = "") -> str:
@@ -41,8 +46,12 @@ def in_python(text: str, after: str = "") -> str:
     'Give map_ids="prefix=a/", or rel=2; judged="complete" says it.'
     >>> in_python("Give it with --run (run= in Python), or --column item=NAME.", "=")
     'Give it with run=, or columns={"item": "NAME"}.'
+    >>> in_python("Compare with --anyway (anyway=True in Python), or give -k 5 (k=5 in Python).")
+    'Compare with anyway=True, or give k=5.'
+    >>> in_python("Leave --grades out; --sheet NAME takes it. Name it with --column.", "=")
+    'Leave columns={"grades": …} out; columns={"sheet": "NAME"} takes it. Name it with columns=.'
     """
-    if "--" not in text:
+    if "--" not in text and " in Python)" not in text:
         return _K.sub(r"k=\1", text, count=1) if _K.match(text) else text
     if (alone := _ALONE.fullmatch(text)) is not None:
         k = "" if alone[3] is None else f", k={alone[3]}"
@@ -55,6 +64,7 @@ def in_python(text: str, after: str = "") -> str:
 
 def _with_keywords(text: str, after: str) -> str:
     """A text outside of commands, with keywords in place of options."""
+    text = _ONE_BESIDE.sub(r"\1", text)
     if _OPTION.search(text) is None:
         return text
     text = _BESIDE.sub("", text)
@@ -67,12 +77,21 @@ def _with_keywords(text: str, after: str) -> str:
     for _ in range(2):
         # Of two the second stands behind the first.
         text = _GIVEN.sub(lambda found: f"{found[1]}{_keyword(found[2])}=", text)
-    return _OPTION.sub(lambda found: _keyword(found[1]) + after, text)
+    return _OPTION.sub(lambda found: _named(found[1], after), text)
+
+
+def _named(option: str, after: str) -> str:
+    """An option without a value."""
+    if after and option in _OF_COLUMNS:
+        return f'columns={{"{option}": …}}'
+    return _keyword(option) + after
 
 
 def _assigned(option: str, value: str) -> str:
     """An option with its value as a keyword argument."""
     bare = value.strip("'\"")
+    if option in _OF_COLUMNS:
+        return f'columns={{"{option}": "{bare}"}}'
     is_number = value[:1].isdigit()
     is_place = value == value.upper() and not is_number and value == bare
     return f"{_keyword(option)}={bare if is_number or is_place else _quoted(bare)}"
@@ -89,4 +108,10 @@ def _quoted(value: str) -> str:
 
 def _keyword(option: str) -> str:
     """The keyword of an option."""
-    return option.replace("-", "_")
+    return _OTHER_KEYWORDS.get(option, option.replace("-", "_"))
+
+
+_OF_COLUMNS = frozenset({"grades", "sheet", "distance"})
+"""Options for what Python says with ``columns=``."""
+_OTHER_KEYWORDS = {"column": "columns", "from": "form"}
+"""Options whose keyword is another word."""

@@ -20,8 +20,6 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 from calipers.errors import (
     CalipersError,
     InvalidInput,
-    NoCommonIds,
-    NoGroundTruth,
     UnknownArgument,
     as_sentence,
     check_number,
@@ -193,12 +191,10 @@ def takes_keywords(function: F) -> F:
         in_order = (*(value for _, value in placed), *args[len(placed) :])
         try:
             return function(*in_order, **named)
-        except (NoCommonIds, NoGroundTruth) as error:
-            if not is_command_line():
+        except CalipersError as error:
+            if not is_command_line() and len(error.args) == 1:
                 # What to do is said with keywords, whoever wrote the sentence.
                 error.args = (in_python(str(error), "="),)
-            raise
-        except CalipersError:
             raise
         except BaseException as error:
             sentence = as_sentence(error)  # also of a panic of the table library

@@ -278,7 +278,7 @@ def test_a_grade_that_is_a_number_can_be_said_too(form, tmp_path):
 def test_grades_that_no_value_has_are_refused(tmp_path):
     path = tmp_path / "truth.qrels"
     path.write_text("q 0 a 2\n")
-    with pytest.raises(InvalidInput, match=r"Leave --grades out, or name what stands"):
+    with pytest.raises(InvalidInput, match=r'Leave columns={"grades": …} out, or name what stands'):
         read(run={"q": ["a"]}, ground_truth=path, columns={"grades": "2=3"})
 
 

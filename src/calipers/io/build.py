@@ -439,7 +439,7 @@ def with_ids(truth: GroundTruth, run: Run) -> GroundTruth:
         if max(known):
             chosen = listed[known.index(max(known))]
             bare = chosen.with_columns(pl.lit(None, pl.String).alias(column))
-            return replace(truth, targets=bare)
+            return replace(truth, targets=bare).without_quotes()
     return truth
 
 

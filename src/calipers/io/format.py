@@ -159,17 +159,19 @@ def dataset_of(
         notes = [*notes, *truth.notes, *like_ranks(truth)]
         called = file_format.fields.get("ground_truth")
         if called is not None and truth.kinds == {"quote"}:
-            notes.append(
-                sentence(
-                    "The texts in {column.text} are taken as quotes: one is found where the text "
-                    "of a result holds it.",
-                    column=named(repr(called)),
-                )
-            )
+            said = sentence(_QUOTES, column=named(repr(called)))
+            truth = replace(truth, said_to_be_quotes=said)
+            notes.append(said)
         truth = replace(truth, notes=tuple(notes))
     elif run is not None:
         run = replace(run, notes=(*run.notes, *notes))
     return Dataset(truth, run, file_format.title, file_format.no_truth, proposal)
+
+
+_QUOTES = (
+    "The texts in {column.text} are taken as quotes: one is found where the text of a result "
+    "holds it."
+)
 
 
 def like_ranks(truth: GroundTruth) -> list[str]:

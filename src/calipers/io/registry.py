@@ -206,11 +206,7 @@ def recognise(probe: Probe, role: Role) -> Format:
             f"{probe.name} is SQuAD as it is published: paragraphs with questions inside. Write a "
             "row for each question, with the columns question and quote (the answer or paragraph)."
         )
-    if probe.look is not None and probe.look.keys & {"hits", "responses"}:
-        from calipers.io.formats.exports import without_questions
-
-        if (what := without_questions(probe)) is not None:
-            raise InvalidInput(f"{probe.name} {what}.")
+    _refuse_without_questions(probe)
     # Importing all formats takes about 18 ms, which a small evaluation can save.
     if is_ours_alone(probe):
         return Ours()
@@ -263,6 +259,17 @@ def recognise(probe: Probe, role: Role) -> Format:
     if pool_items is None:
         raise _unknown(probe, role)
     return pool_items
+
+
+def _refuse_without_questions(probe: Probe) -> None:
+    """Refuse answers of a search engine that do not say what was asked."""
+    answers = {"hits", "responses"}
+    if probe.look is None or not any(keys & answers for keys in probe.row_keys.values()):
+        return
+    from calipers.io.formats.exports import without_questions
+
+    if (what := without_questions(probe)) is not None:
+        raise InvalidInput(f"{probe.name} {what}.")
 
 
 def _is_nested_squad(probe: Probe) -> bool:

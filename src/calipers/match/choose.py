@@ -63,6 +63,14 @@ def choose(
     columns = [] if first is None else [*first.columns]
     notes = truth.notes
     if asked is None:
+        if _may_be_named(truth, columns):
+            from calipers.match import short_names  # few runs have texts alone
+
+            if short_names.are_named(truth, whole):
+                truth = short_names.with_quotes_as_ids(truth)
+                notes = (*truth.notes, _NAMED)
+                run = short_names.with_texts_as_ids(run)
+                columns = ["item" if name == "text" else name for name in columns]
         kind, truth, remarks = _automatic(truth, columns, whole)
         rule = MatchRule(kind, LEAST[kind])
         notes = (*notes, *remarks)
@@ -81,6 +89,15 @@ def choose(
             columns = ["text" if name == "item" else name for name in columns]
     _require(rule.kind, truth, columns)
     return rule, truth, run, notes
+
+
+_NAMED = "Matched by id: the texts of the results are short names, as ids are."
+
+
+def _may_be_named(truth: GroundTruth, columns: Collection[str]) -> bool:
+    """Whether texts of results may be ids, and nobody says that the targets are quotes."""
+    is_open = truth.kinds == {"item"} or bool(truth.said_to_be_quotes)
+    return is_open and "text" in columns and "item" not in columns
 
 
 def _have_ids_in_common(truth: GroundTruth, run: Run) -> bool:

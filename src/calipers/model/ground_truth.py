@@ -76,6 +76,9 @@ class GroundTruth(Picklable):
     excluded: pl.DataFrame | None = None
     """Results that count neither for nor against a ranking, in the same form as
     ``forbidden``."""
+    said_to_be_quotes: str = ""
+    """The note that a reader took texts of a tool's field as quotes; empty where the author
+    of the file says what they are."""
     only_returned: bool = False
     """Whether only what a retriever returned was judged, so that nobody knows what it
     missed."""
@@ -114,6 +117,11 @@ class GroundTruth(Picklable):
         """A copy with values of the properties below that are already known."""
         vars(self).update(facts)
         return self
+
+    def without_quotes(self) -> Self:
+        """A copy whose notes do not say that texts are quotes, as they turned out to be ids."""
+        notes = tuple(note for note in self.notes if note != self.said_to_be_quotes)
+        return replace(self, notes=notes, said_to_be_quotes="")
 
     def only(self, chosen: pl.Series) -> Self:
         """The chosen queries, with all that is known of them."""

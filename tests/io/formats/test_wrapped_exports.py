@@ -200,3 +200,44 @@ def test_a_total_with_counts_is_no_question() -> None:
     ]
     with pytest.raises(InvalidInput, match="sums up"):
         evaluate(rows)
+
+
+ASKED = {"Who pays?": (["x", "a"], ["a"]), "When?": (["c", "d"], ["c", "e"])}
+BY_QUESTION = {
+    "haystack": lambda ids: {
+        "retriever": {"documents": [{"id": name, "content": "It is so."} for name in ids]},
+        "llm": {"replies": ["It is."]},
+    },
+    "solr": lambda ids: {
+        "responseHeader": {"status": 0, "params": {"q": "who", "rows": "10"}},
+        "response": {"numFound": 2, "start": 0, "docs": [{"id": name} for name in ids]},
+    },
+    "elasticsearch": lambda ids: {
+        "took": 1,
+        "timed_out": False,
+        "hits": {"total": {"value": 2}, "hits": [{"_id": name, "_score": 1.0} for name in ids]},
+    },
+    "meilisearch": lambda ids: {"hits": [{"id": name} for name in ids], "query": "who"},
+    "vertex": lambda ids: {"results": [{"id": name, "document": {"id": name}} for name in ids]},
+}
+
+
+@pytest.mark.parametrize("engine", BY_QUESTION)
+@pytest.mark.parametrize("inside", [False, True])
+def test_answers_in_an_object_are_known_by_their_questions(engine, inside, tmp_path) -> None:
+    answers: dict[str, Any] = {q: BY_QUESTION[engine](ids) for q, (ids, _) in ASKED.items()}
+    given: dict[str, Any] = {"ground_truth": {q: wanted for q, (_, wanted) in ASKED.items()}}
+    if inside:
+        given = {}
+        answers = {q: {**answers[q], "expected_ids": wanted} for q, (_, wanted) in ASKED.items()}
+    path = tmp_path / "answers.json"
+    path.write_text(json.dumps(answers))
+    scores = evaluate(**given, **({"data": path} if inside else {"run": path}), metrics="mrr")
+    assert scores["mrr"].mean == 0.75
+
+
+@pytest.mark.parametrize("wrap", ["results", "responses", "runs"])
+def test_answers_without_questions_in_a_list_are_called_so(wrap) -> None:
+    answer = BY_QUESTION["elasticsearch"](["a"])
+    with pytest.raises(InvalidInput, match="without their questions"):
+        evaluate(ground_truth={WHO: ["a"]}, run={wrap: [answer, answer]})

@@ -1,5 +1,7 @@
 """Numbered results beside numbered judgements are read as a row for each result."""
 
+import json
+
 import pytest
 
 from calipers import evaluate
@@ -55,3 +57,55 @@ def test_expected_ids_beside_them_are_the_targets(tmp_path):
 )
 def test_a_table_of_texts_is_no_run_and_no_judgements(text, tmp_path):
     assert "no column for the query" in refusal(data=put(tmp_path, text))
+
+
+@pytest.mark.parametrize("column", ["doc_id", "chunk_id", "item_id"])
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_a_further_column_of_ids_is_asked_about(column, form, tmp_path):
+    rows = [
+        {"question": "Who?", column: "a", "doc_1": "a", "rel_1": 0, "doc_2": "b", "rel_2": 1},
+        {"question": "Where?", column: "c", "doc_1": "d", "rel_1": 0, "doc_2": "c", "rel_2": 1},
+    ]
+    path = written(tmp_path, rows, form)
+    sentence = refusal(data=path)
+    judged, wanted = lines_of(sentence)
+    assert judged == f"--column ignore={column}"
+    assert ("'retrieved=doc_*'" in wanted) == (column != "doc_id")
+    assert [value(line, data=path) for line in (judged, wanted)] == [0.5, 0.75]
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+@pytest.mark.parametrize("further", [{}, {"chunk_id": "a"}, {"nr": 7}])
+def test_judgements_of_an_unknown_name_are_said_with_their_results(form, further, tmp_path):
+    rows = [
+        {"question": f"{q}?", **further, "hit1": "a", "hit2": "b", "hit1_ok": x, "hit2_ok": y}
+        for q, x, y in (("Who", 1, 0), ("Where", 0, 1), ("When", 0, 0))
+    ]
+    path = written(tmp_path, rows, form)
+    line = lines_of(refusal(data=path))[0]
+    assert line == "--column retrieved=hit1,hit2 --column grade=hit1_ok,hit2_ok"
+    assert value(line, data=path) == 0.5
+
+
+def test_a_blank_judgement_is_none(tmp_path):
+    rows = [{"question": "Who?", "hit1": "a", "hit2": "b", "hit1_ok": "", "hit2_ok": "yes"}]
+    columns = {"retrieved": ["hit1", "hit2"], "grade": ["hit1_ok", "hit2_ok"]}
+    for form in ("csv", "jsonl"):
+        scores = evaluate(written(tmp_path, rows, form), metrics="judged@2", columns=columns)
+        assert scores["judged@2"].mean == 0.5
+
+
+def test_each_result_needs_a_column_of_judgements(tmp_path):
+    path = put(tmp_path, "question,hit1,hit2,ok1,ok2,ok3\nWho?,a,b,1,0,1\n")
+    columns = {"retrieved": ["hit1", "hit2"], "grade": ["ok1", "ok2", "ok3"]}
+    with pytest.raises(InvalidInput, match="two columns for the grade"):
+        evaluate(path, metrics="mrr", columns=columns)
+
+
+def written(folder, rows, form):
+    if form == "csv":
+        lines = [",".join(map(str, row.values())) for row in rows]
+        return put(folder, "\n".join([",".join(rows[0]), *lines, ""]))
+    path = folder / "data.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return path

@@ -24,6 +24,7 @@ from calipers.io.format import Format, read_records
 from calipers.io.formats.ours import Ours
 from calipers.io.records.documents import (
     Row,
+    is_answer,
     is_number,
     read_document,
     text_in_parts,
@@ -435,9 +436,10 @@ def without_questions(probe: Probe) -> str | None:
     if look is None or len(look.first) > MOST_COLUMNS:
         return None
     first = _decoded(look.first)
-    responses = first.get("responses")
-    answers = responses if isinstance(responses, list) and responses else [first]
-    if not all(_is_bare_answer(answer) for answer in answers[:_SOME]):
+    lists = [one for one in first.values() if isinstance(one, list) and one]
+    bare = [one for one in lists if all(map(_is_bare_answer, one[:_SOME]))]
+    answers = bare[0] if bare else [first]
+    if not bare and not _is_bare_answer(first):
         return None
     several = len(answers) > 1 or look.shape != "object"
     what = "answers of a search engine without their questions"
@@ -523,10 +525,27 @@ def _by_query(value: Mapping[str, object], said: Columns) -> list[object]:
 
 
 def _is_answer(record: object, said: Columns) -> TypeGuard[Mapping[str, object]]:
-    """Whether a value is a record of both parts without a question."""
-    if not isinstance(record, Mapping):
+    """Whether a value is a record of both parts without a question, or holds one deeper inside."""
+    if not isinstance(record, Mapping) or not all(isinstance(key, str) for key in record):
         return False
-    return _lists_both_parts(said.fresh().renamed(record, "") if said else record)
+    if _lists_both_parts(said.fresh().renamed(record, "") if said else record):
+        return True
+    return _keeps_results_inside(record)
+
+
+def _keeps_results_inside(record: Mapping[str, object]) -> bool:
+    """Whether a record keeps results in an object of it, as pipelines and Solr answer.
+
+    >>> _keeps_results_inside({"retriever": {"documents": [{"id": "a"}]}, "llm": {"replies": []}})
+    True
+    """
+    if not any(isinstance(value, Mapping) for value in record.values()):
+        return False
+    layout = layout_of([{"query": "", **record}])
+    if layout is None or not layout.retrieved:
+        return False
+    # The answer itself is read by those who read mappings of questions to answers.
+    return bool(layout.ground_truth) or not is_answer(record)
 
 
 def _lists_both_parts(record: Mapping[str, object]) -> bool:

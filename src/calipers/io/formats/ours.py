@@ -180,9 +180,13 @@ class Ours(EachRow):
         has = {"has_truth": has_truth, "has_results": "retrieved" in held}
         options: tuple[Pairs, ...] = ()
         if not all(has.values()) and not first.keys() <= self.kept:
-            from calipers.io.tables.candidates import missing_part
+            from calipers.io.tables.candidates import mappings, missing_part
 
-            options = missing_part(_sample(probe, owner), role, **has)
+            sample = _sample(probe, owner)
+            if not any(has.values()) and not is_long(first):
+                # Known by an id alone: its question has a name that nobody knows.
+                options = tuple(mappings(sample, {"query"}, role))
+            options += missing_part(sample, role, **has)
         notes = notes_on_names(names, first.keys() - self.kept)
         try:
             dataset = read_records(self, probe, probe.records(owner, names), notes)

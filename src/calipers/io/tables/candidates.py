@@ -10,7 +10,7 @@ from calipers.errors import Unclear
 from calipers.io.tables.cells import looks_like_texts
 from calipers.io.tables.columns import GRADES, IGNORE, Pairs
 from calipers.io.tables.grades import grades_of_words
-from calipers.io.tables.judged_columns import judged_columns
+from calipers.io.tables.judged_columns import judged_columns, named_together
 from calipers.io.tables.likely import (
     likely_items,
     likely_judgements,
@@ -128,6 +128,11 @@ def mappings(profiles: Profiles, lacking: set[str], role: Role) -> Iterator[Pair
         starts = [(("query", question.name),) for question in likely_questions(single)]
         if judged_columns(profiles.frame) is not None:
             yield from starts
+        elif judged := judged_columns(profiles.frame, by_name=False):
+            results = named_together(judged.results, _columns(profiles))
+            grades = named_together(judged.judgements, _columns(profiles))
+            both: Pairs = (("retrieved", results), ("grade", grades))
+            yield from ((*start, *both) for start in starts)
     whole = bool(lacking & {"query", "item"})
     for start in starts:
         used = {theirs for _, theirs in start}

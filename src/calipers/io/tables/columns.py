@@ -198,8 +198,9 @@ class Columns:
         listed = list(columns)
         self.seen[name] = listed
         found = {ours: _matching(said, listed) for ours, said in self.named.items()}
+        paired = judged_together(found)
         for ours, theirs in found.items():
-            if len(theirs) > 1 and ours not in SEVERAL:
+            if len(theirs) > 1 and ours not in SEVERAL and ours not in paired:
                 raise InvalidInput(
                     f"{name} has two columns for the {ours}: {theirs[0]!r} and {theirs[1]!r}; name "
                     "the one that counts."
@@ -232,11 +233,18 @@ class Columns:
         names = self.rename(row, name)
         made: dict[str, Any] = {names.get(key, key): value for key, value in row.items()}
         made = with_tags(made)
-        for ours, theirs in self.columns_for(row, name).items():
+        merged = self.columns_for(row, name)
+        paired = [merged.pop(ours) for ours in judged_together(merged)]
+        for ours, theirs in merged.items():
             if len(theirs) > 1:
                 for other in theirs[1:]:
                     made.pop(other, None)
                 made[ours] = [one for key in theirs for one in _as_list(row[key])]
+        if paired:
+            made = {
+                key: value for key, value in made.items() if key not in ("item", "grade")
+            }
+            made |= _judged(row, *paired)
         for ours, said in self.named.items():
             value = at_path(row, said) if ours not in made or "." in said else None
             if value is not None:
@@ -380,6 +388,34 @@ class Columns:
 
     def _every(self) -> list[str]:
         return [column for columns in self.seen.values() for column in columns]
+
+
+def judged_together(named: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    """The field of results, and that of grades, with a column of grades for each of results.
+
+    >>> judged_together({"retrieved": ["doc_1", "doc_2"], "grade": ["rel_1", "rel_2"]})
+    ('retrieved', 'grade')
+    """
+    grades = named.get("grade", ())
+    for ours in ("retrieved", "item"):
+        if len(grades) == len(named.get(ours, ())) > 1:
+            return ours, "grade"
+    return ()
+
+
+def _judged(
+    record: Mapping[str, object], results: Sequence[str], grades: Sequence[str]
+) -> dict[str, object]:
+    """The results of a record and their judgements, each in a field of its own.
+
+    >>> _judged({"hit1": "a", "hit2": "b", "ok1": 1, "ok2": ""}, ["hit1", "hit2"], ["ok1", "ok2"])
+    {'retrieved': ['a', 'b'], 'ground_truth': {'a': 1}}
+    """
+    fields = zip(results, grades, strict=True)
+    pairs = [(record.get(item), record.get(grade)) for item, grade in fields]
+    pairs = [pair for pair in pairs if pair[0] not in (None, "")]
+    judged = {str(item): grade for item, grade in pairs if grade not in (None, "")}
+    return {"retrieved": [item for item, _ in pairs], "ground_truth": judged}
 
 
 def either_name(known: str | None, further: str) -> str:

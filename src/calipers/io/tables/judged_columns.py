@@ -5,20 +5,16 @@ has the number as its rank and the judgement as its grade.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import polars as pl
 
+from calipers.errors import Unclear
 from calipers.frozen import dataclass
+from calipers.io.tables.columns import IGNORE
 from calipers.io.tables.profile import FEW, SOME, Profile, score_in_order
-from calipers.io.tables.scan import InputTable, cell_texts, explained, range_of
+from calipers.io.tables.scan import JUDGED_ROW, InputTable, explained, range_of
 from calipers.io.tables.usual_names import numbered_groups, renaming
 from calipers.names import says_expected
-
-_ITEM = "chunk_id"
-_RANK = "rank"
-_GRADE = "grade"
-"""Names by which the columns are recognised."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +26,11 @@ class Judged:
     scores: list[str]
 
 
-def judged_columns(frame: pl.DataFrame) -> Judged | None:
-    """The results and judgements of a sample, if it has as many columns of each; else None."""
+def judged_columns(frame: pl.DataFrame, *, by_name: bool = True) -> Judged | None:
+    """The results and judgements of a sample, if it has as many columns of each; else None.
+
+    Not ``by_name``, zeros or words of judgement are enough, whatever their columns are called.
+    """
     groups = [*numbered_groups(frame.columns).values()]
     if len(groups) < 2 or len({*map(len, groups)}) > 1:
         return None
@@ -39,7 +38,8 @@ def judged_columns(frame: pl.DataFrame) -> Judged | None:
     if any(says_expected(name) for name in frame.columns if name not in named):
         return None
     cells = [_cells_of(frame, group) for group in groups]
-    judging = [n for n, one in enumerate(cells) if _judges(one)]
+    judges = _judges if by_name else _may_judge
+    judging = [n for n, one in enumerate(cells) if judges(one)]
     rest = [n for n in range(len(groups)) if n not in judging]
     ordered = [n for n in rest if score_in_order(frame, groups[n])]
     results = [n for n in rest if n not in ordered and cells[n].kind not in _NO_IDS]
@@ -63,52 +63,64 @@ def _judges(column: Profile) -> bool:
     return column.judges_by_name and column.holds_grades and column.different <= FEW
 
 
+def _may_judge(column: Profile) -> bool:
+    """Whether columns hold zeros among few numbers, or words of judgement."""
+    is_scale = column.is_scale and "0" in column.cells
+    return (column.kind == "judgements" or is_scale) and column.different <= FEW
+
+
 def judged_as_rows(table: InputTable) -> InputTable:
     """The table with a row for each result and its judgement; unchanged if it is another."""
     found = table.names()
-    lengths = [*map(len, numbered_groups(found).values())]
-    if len(lengths) < 2 or len({*lengths}) > 1 or {_ITEM, _RANK, _GRADE} & {*found}:
+    groups = numbered_groups(found)
+    lengths = [*map(len, groups.values())]
+    if len(lengths) < 2 or len({*lengths}) > 1 or {*JUDGED_ROW} & {*found}:
         return table
-    if {"item", "retrieved"} & {*renaming(found).values()}:
+    names = renaming(found)
+    known = [one for one in names if names[one] in ("item", "retrieved")]
+    numbered = {name for group in groups.values() for name in group}
+    if numbered.intersection(known) or {"item", "retrieved"} & table.said.named.keys():
         return table
     with explained(table.name, table.fault):
         sample = table.rows(pl.all(), most=SOME)
         if any(kind.is_nested() for kind in sample.schema.values()):
             return table
         judged = judged_columns(sample)
-        return table if judged is None else _as_rows(table, found, judged)
+        if judged is None:
+            return table
+        if known:
+            raise _beside_further_ids(table, known[0], judged)
+        return table.with_row_for_each(judged.results, judged.judgements, judged.scores)
 
 
-def _as_rows(table: InputTable, found: Sequence[str], judged: Judged) -> InputTable:
-    """The table with a row for each result that is not blank, in the order of the numbers."""
-    used = {*judged.results, *judged.judgements, *judged.scores}
-    kept = [name for name in found if name not in used]
-    whole = table.rows(pl.all()).with_row_index("__place")
-    pairs = zip(judged.results, judged.judgements, strict=True)
-    parts = [
-        whole.select(
-            "__place",
-            *kept,
-            cell_texts(result).alias(_ITEM),
-            pl.lit(rank).alias(_RANK),
-            pl.col(judgement).cast(pl.String).alias(_GRADE),
-        )
-        for rank, (result, judgement) in enumerate(pairs, 1)
-    ]
-    rows = pl.concat(parts).drop_nulls(_ITEM).sort("__place", _RANK)
-    places = rows["__place"].to_list()
-    frame = rows.drop("__place")
-    return replace(
-        table,
-        open=frame.lazy,
-        pieces=None,
-        where=lambda row: table.where(places[row]),
-        columns=frozenset(frame.columns),
-        listed=tuple(frame.columns),
-        shown={
-            **table.shown,
-            _ITEM: range_of(judged.results),
-            _GRADE: range_of(judged.judgements),
-        },
-        inferred=True,
+def _beside_further_ids(table: InputTable, known: str, judged: Judged) -> Unclear:
+    """The error for results with judgements beside another column of ids."""
+    found = table.names()
+    results = named_together(judged.results, found)
+    left = tuple((IGNORE, one) for one in _apart(judged, found))
+    return Unclear(
+        f"{known!r} of {table.name} may hold ids that should be found, beside judged results in "
+        f"{range_of(judged.results)}",
+        ((IGNORE, known),),
+        (("item", known), ("retrieved", results), *left),
     )
+
+
+def _apart(judged: Judged, found: Sequence[str]) -> list[str]:
+    """The columns of judgements, and those of scores, each as they are named together."""
+    groups = (judged.judgements, judged.scores)
+    return [named_together(group, found) for group in groups if group]
+
+
+def named_together(group: Sequence[str], found: Sequence[str]) -> str:
+    """How several columns are named in a mapping: by what they begin with, where that is enough.
+
+    >>> named_together(["rel_1", "rel_2"], ["q", "rel_1", "rel_2"])
+    'rel_*'
+    >>> named_together(["rel_1", "rel_2"], ["q", "rel_1", "rel_2", "rel_by"])
+    'rel_1,rel_2'
+    """
+    begin = group[0].rstrip("0123456789")
+    if len(begin) > 1 and [name for name in found if name.startswith(begin)] == [*group]:
+        return f"{begin}*"
+    return ",".join(group)

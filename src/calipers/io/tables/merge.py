@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import polars as pl
 
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, Unclear
+from calipers.io.tables.columns import IGNORE, Pairs
+from calipers.io.tables.judged_columns import named_together
 from calipers.io.tables.profile import SOME, Profile, score_in_order
 from calipers.io.tables.scan import InputTable, cell_texts, explained
 from calipers.io.tables.usual_names import numbered_groups, renaming
@@ -69,7 +71,7 @@ def numbered_as_one(table: InputTable, role: Role) -> InputTable:
             if results is not None and score_in_order(some, groups[stem]):
                 table = _without(table, groups[stem])
                 continue
-            _refuse_numbers(table, groups[stem], groups[next(iter(wanted))])
+            _refuse_numbers(table, groups[stem], groups[next(iter(wanted))], apart=apart)
         for stem, what in wanted.items():
             _refuse_pivot(table, groups[stem])
             table = _merge_columns(table, groups[stem], what)
@@ -112,17 +114,29 @@ def _meaning(stem: str, role: Role) -> str | None:
     return None
 
 
-def _refuse_numbers(table: InputTable, others: list[str], columns: list[str]) -> None:
-    """Refuse grades beside numbered columns: which belongs to which would be a guess."""
+def _refuse_numbers(
+    table: InputTable, others: list[str], columns: list[str], *, apart: bool
+) -> None:
+    """Refuse grades beside numbered columns, unless the user says that they are.
+
+    Where what is expected stands ``apart``, they are likelier not to be read.
+    """
     cells = table.rows(pl.col(others).cast(pl.String))
-    if Profile(
-        others[0], pl.concat([cells[other].alias("cell") for other in others])
-    ).holds_grades:
-        raise InvalidInput(
-            f"{table.name} has numbers in {', '.join(others[:3])} beside {', '.join(columns[:3])}, "
-            "which may be the grades of these; write one row for each, with the columns question, "
-            "chunk_id and grade."
-        )
+    profile = Profile(others[0], pl.concat([cells[one].alias("cell") for one in others]))
+    if not profile.holds_grades:
+        return
+    found = table.names()
+    grades = named_together(others, found)
+    lines: list[Pairs] = [((IGNORE, grades),)]
+    if len(others) == len(columns):
+        results = named_together(columns, found)
+        lines.insert(int(apart), (("retrieved", results), ("grade", grades)))
+    raise Unclear(
+        f"{table.name} has numbers in {', '.join(others[:3])} beside {', '.join(columns[:3])}, "
+        "which may be the grades of these",
+        *lines,
+        otherwise="Write one row for each, with the columns question, chunk_id and grade",
+    )
 
 
 def _merge_columns(table: InputTable, columns: list[str], what: str) -> InputTable:

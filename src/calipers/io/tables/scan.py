@@ -22,8 +22,8 @@ from calipers.errors import CalipersError, InvalidInput, UnreadableFile, said_by
 from calipers.frozen import dataclass
 from calipers.io.files.open import HEAD, Source, not_utf8
 from calipers.io.files.write import unguarded
-from calipers.io.tables.columns import Columns
-from calipers.io.tables.usual_names import is_long
+from calipers.io.tables.columns import Columns, judged_together
+from calipers.io.tables.usual_names import IGNORED, is_long
 from calipers.names import BEIR_JUDGEMENTS
 from calipers.prefetch import ahead
 
@@ -183,6 +183,8 @@ ROW = "__row"
 SEPARATORS = ("\t", ",", ";", "|")
 
 Where = Callable[[int], str]
+JUDGED_ROW = ("item", "rank", "grade")
+"""The columns of a row with one result, its place and its judgement."""
 
 
 @dataclass(frozen=True)
@@ -257,6 +259,43 @@ class InputTable:
             shown={**self.shown, called: range_of(columns)},
         )
 
+    def with_row_for_each(
+        self, results: Sequence[str], judgements: Sequence[str], left: Sequence[str] = ()
+    ) -> "InputTable":
+        """The same table with a row for each result that is not blank, its rank and its grade.
+
+        The columns in ``left`` are left out.
+        """
+        found = [one for one in self.names() if one not in (*results, *judgements, *left)]
+        names = {one: f"{one}{IGNORED}" if one in JUDGED_ROW else one for one in found}
+        whole = self.rows(pl.all()).rename(names, strict=False).with_row_index("__place")
+        item, order, grade = JUDGED_ROW
+        parts = [
+            whole.select(
+                "__place",
+                *names.values(),
+                cell_texts(result).alias(item),
+                pl.lit(rank).alias(order),
+                pl.col(judgement).cast(pl.String).alias(grade),
+            )
+            for rank, (result, judgement) in enumerate(
+                zip(results, judgements, strict=True), 1
+            )
+        ]
+        rows = pl.concat(parts).drop_nulls(item).sort("__place", order)
+        places = rows["__place"].to_list()
+        frame = rows.drop("__place")
+        return replace(
+            self,
+            open=frame.lazy,
+            pieces=None,
+            where=lambda row: self.where(places[row]),
+            columns=frozenset(frame.columns),
+            listed=tuple(frame.columns),
+            shown={**self.shown, item: range_of(results), grade: range_of(judgements)},
+            inferred=True,
+        )
+
     def batches(self, columns: list[str], rows: int) -> Iterator[pl.DataFrame]:
         """Yield some columns of the table in batches of rows."""
         if self.pieces is None:
@@ -267,7 +306,10 @@ class InputTable:
         """The same table with its columns renamed as the user says."""
         listed = list(self.listed) or sorted(self.columns)
         table = replace(self, said=columns) if columns.grades or columns.named else self
-        for ours, theirs in columns.columns_for(listed, self.name).items():
+        named = columns.columns_for(listed, self.name)
+        if paired := judged_together(named):
+            table = table.with_row_for_each(*(named.pop(field) for field in paired))
+        for ours, theirs in named.items():
             if len(theirs) > 1:
                 table = table.merged(theirs, ours, f"{ours} ← {', '.join(theirs)}.")
         for ours, said in columns.named.items():
