@@ -509,9 +509,12 @@ def _read(
 def _value(argument: Argument, typed: Any, setting: Setting) -> Any:
     if setting.only_one:
         if len(typed) > 1:
-            raise InvalidInput(
-                f"Several files are given: {', '.join(typed)}; {setting.only_one}"
-            )
+            from calipers.cli.extra_words import line_by_options  # few calls have two
+
+            ctx = click.get_current_context()
+            line = line_by_options(ctx, ctx.meta[TYPED], typed)
+            how = setting.only_one if line is None else f"say which is which: {line}"
+            raise InvalidInput(f"Several files are given: {', '.join(typed)}; {how}")
         return typed[0]
     if setting.read is not None:
         return setting.read(typed)

@@ -1,31 +1,68 @@
-"""More words than a command takes."""
+"""More words than a command takes, and files without the options that say what they are."""
 
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 import click
 
 from calipers.shell import join_words
 
+RUN = "--run"
+TRUTH = "--ground-truth"
+
 
 def too_many(
-    command: click.Command, ctx: click.Context, words: list[str]
+    command: click.Command, ctx: click.Context, words: Sequence[str]
 ) -> click.UsageError:
-    """The error for more words than the command takes, with the option for a file."""
-    values, _, _ = command.make_parser(ctx).parse_args(list(words))
+    """The error for more words than the command takes, with the options for files."""
+    values, left, _ = command.make_parser(ctx).parse_args(list(words))
     known = [one for one in command.get_params(ctx) if isinstance(one, click.Argument)]
     taken = [str(values[one.name]) for one in known if one.name in values]
-    _, left, _ = command.make_parser(ctx).parse_args(list(words))
-    every = [*taken, *map(str, left)]
     named = ", ".join(one.make_metavar(ctx).strip("[].") for one in known) or "no word"
-    files = [word for word in every if Path(word).is_file()]
+    files = [word for word in (*taken, *map(str, left)) if Path(word).is_file()]
     options = {opt for one in command.get_params(ctx) for opt in one.opts}
-    if files and "--run" in options:
-        others = [word for word in every if word not in files]
-        line = [*str(ctx.command_path).split(), *others, "--run", files[0]]
+    if files and RUN in options:
+        how = line_by_options(ctx, words, files) or f"{RUN} and {TRUTH}"
         return click.UsageError(
-            f"{ctx.info_name} takes {named}, and files by options: {join_words(line)}"
+            f"{ctx.info_name} takes {named}, and files by options: {how}"
         )
     return click.UsageError(
-        f"{ctx.info_name} takes {named}; {', '.join(map(repr, left))[:100]} has no place. A "
-        "text of several words needs quotation marks."
+        f"{ctx.info_name} takes {named}; {', '.join(map(repr, left))[:100]} "
+        f"{'has' if len(left) == 1 else 'have'} no place. A text of several words needs "
+        "quotation marks."
     )
+
+
+def line_by_options(
+    ctx: click.Context, words: Sequence[str], files: Sequence[str]
+) -> str | None:
+    """What was typed with an option before each file; None where their roles are not known."""
+    values, _, _ = ctx.command.make_parser(ctx).parse_args(list(words))
+    asked = {RUN: values.get("run"), TRUTH: values.get("ground_truth")}
+    free = [option for option, value in asked.items() if value is None]
+    roles: Mapping[str, str] | None = None
+    if len(files) == 1 and free:
+        roles = {free[0]: files[0]}
+    elif len(files) == 2 and len(free) == 2:
+        roles = _by_what_they_hold(files)
+    if roles is None:
+        return None
+    # All else stays as it was typed, so that the line does what was meant.
+    kept = [word for word in words if word not in files]
+    return join_words([*ctx.command_path.split(), *chain(*roles.items()), *kept])
+
+
+def _by_what_they_hold(files: Sequence[str]) -> Mapping[str, str] | None:
+    """Two files by their options; None unless one holds a ground truth and one only results."""
+    from calipers.errors import CalipersError
+    from calipers.io.load import load
+
+    roles = {}
+    for file in files:
+        try:
+            has_truth = load(file, "both").ground_truth is not None
+        except CalipersError:
+            return None
+        roles[TRUTH if has_truth else RUN] = file
+    return dict(sorted(roles.items(), reverse=True)) if len(roles) == 2 else None

@@ -29,7 +29,8 @@ from calipers.io.records.json_files import (
     opened,
 )
 from calipers.io.records.schema import At, JsonRecord, Place, PlainRecord
-from calipers.io.tables.cells import TAG, cell_value, in_order
+from calipers.io.tables.cells import cell_value, in_order
+from calipers.io.tables.columns import TAG
 from calipers.io.tables.scan import InputTable, explained
 from calipers.io.tables.usual_names import IGNORED
 from calipers.model.fact import Fact, named, sentence

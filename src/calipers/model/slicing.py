@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, is_command_line
 from calipers.frozen import dataclass
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.fact import Fact, sentence
@@ -327,8 +327,10 @@ def _check_cut(by: str, tags: Sequence[str]) -> None:
     """Refuse to slice by a tag that the queries do not have."""
     known = [*tags, *COMPUTED]
     if by not in known:
+        option = "--column tag=NAME" if is_command_line() else 'columns={"tag": "NAME"}'
         how = (
-            f' Records may have tags: "tags": {{"{by}": "…"}}; a table a column tag.{by}.'
+            f' Records may have tags, "tags": {{"{by}": "…"}}, or name the column that '
+            f"holds it: {option}."
         )
         how = "" if tags else how
         raise InvalidInput(

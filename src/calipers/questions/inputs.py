@@ -1,6 +1,6 @@
 """The inputs of an operation: a pair, files, values, saved evaluations or a live retriever."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -29,7 +29,14 @@ from calipers.model.policy import Policy
 from calipers.model.run import MOST_KEPT, Run, Scan
 from calipers.model.scores import Scores
 from calipers.operation import arguments_of, flat, is_given, to_record
-from calipers.questions.reading import DEPTH, Inputs, MatchingSettings, Reading, Where
+from calipers.questions.reading import (
+    DEPTH,
+    Inputs,
+    Intervals,
+    MatchingSettings,
+    Reading,
+    Where,
+)
 
 _AS_USUAL = Reading()
 """Nothing is said about reading."""
@@ -43,20 +50,20 @@ def matched(
     again: bool = False,
     looks: int = DEPTH,
     metrics: MetricsInput | None = None,
-    weight_by: str | None = None,
+    tags: Iterable[str] = (),
 ) -> Matched:
     """Return the given pair, or read and match one.
 
     ``keep`` holds the run in memory, so that its file is no longer needed. ``again``: the
     caller reads the results again, so a small run stays in memory. ``looks`` is the
-    number of results to ask a live retriever for. ``metrics`` and ``weight_by`` are those
-    that will be asked of the pair: some metrics need subtopics, and a weight may stand in
+    number of results to ask a live retriever for. ``metrics`` and ``tags`` are those
+    that will be asked of the pair: some metrics need subtopics, and a tag may stand in
     a column of its own.
     """
     if isinstance(data, Matched):
         _refuse_beside_pair(data, reading)
         return data
-    read = as_read(data, reading, looks=looks, metrics=metrics, weight_by=weight_by)
+    read = as_read(data, reading, looks=looks, metrics=metrics, tags=tags)
     if keep:
         read = read.kept(None)
     elif again:
@@ -121,7 +128,7 @@ def as_read(
     *,
     looks: int = DEPTH,
     metrics: MetricsInput | None = None,
-    weight_by: str | None = None,
+    tags: Iterable[str] = (),
 ) -> ReadInputs:
     """Read the ground truth and the run, and return them with the matching settings."""
     if isinstance(data, Matched):
@@ -131,7 +138,8 @@ def as_read(
     matching = matching_of(wanted, further=to_record(reading))
     together = bring_together(wanted.files.memory)
     named = wanted.files.columns
-    columns = Columns.of(named).with_tag(weight_by).mapping_ids(wanted.map_ids)
+    sliced = columns_of_tags((*tags, *(wanted.where or ())))
+    columns = Columns.of(named).with_tags(sliced).mapping_ids(wanted.map_ids)
     if metrics is not None and wanted.judged is None:
         columns = columns.measuring(lambda: _beyond_returned(metrics))
     inputs = reading.inputs
@@ -170,6 +178,21 @@ def as_read(
 
     role: Role = "run" if columns.beside else "both"
     return ReadInputs(truth, run, matching, whole, explained)
+
+
+def tags_of(intervals: Intervals) -> tuple[str, ...]:
+    """The tags by which queries count as one, or count more."""
+    return tuple(tag for tag in (intervals.cluster, intervals.weight_by) if tag)
+
+
+def columns_of_tags(tags: Iterable[str]) -> list[str]:
+    """The tags that a file may have as columns; the others are read off the questions."""
+    named = [*tags]
+    if not named:
+        return named
+    from calipers.model.slicing import AUTO, COMPUTED  # few ask for a part of the queries
+
+    return [tag for tag in named if tag not in (*COMPUTED, AUTO)]
 
 
 def only_where(

@@ -1,7 +1,7 @@
 """Systems to compare or report on: runs, retrievers and saved results."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
@@ -22,7 +22,7 @@ from calipers.model.slicing import (
     query_weights_in,
     query_weights_of,
 )
-from calipers.questions.inputs import is_reference, matched
+from calipers.questions.inputs import columns_of_tags, is_reference, matched, tags_of
 from calipers.questions.reading import (
     Inputs,
     MatchingSettings,
@@ -45,7 +45,7 @@ def matched_systems(
     ground_truth: object,
     matching: MatchingSettings,
     *,
-    weight_by: str | None = None,
+    tags: Collection[str] = (),
     measured: bool = False,
     again: bool = False,
 ) -> dict[str, Matched]:
@@ -60,9 +60,8 @@ def matched_systems(
             "already; leave the ground truth out, or give the runs themselves."
         )
     named = matching.files.columns
-    columns = (
-        Columns.of(named).with_tag(weight_by) if named is not None or weight_by else None
-    )
+    sliced = columns_of_tags((*tags, *(matching.where or ())))
+    columns = Columns.of(named).with_tags(sliced) if named is not None or sliced else None
     truth = None if ground_truth is None else load(ground_truth, "ground_truth", columns)
     files = replace(matching.files, columns=columns)
     reading = Reading(
@@ -73,7 +72,7 @@ def matched_systems(
         # A pair has its own ground truth and columns.
         how = Reading(matching=matching) if isinstance(value, Matched) else reading
         try:
-            pairs[name] = matched(value, how, again=again, weight_by=weight_by)
+            pairs[name] = matched(value, how, again=again, tags=tags)
         except NoCommonIds as error:
             raise NoCommonIds(f"{name} cannot be measured. {error}") from None
         except InvalidInput:
@@ -338,7 +337,7 @@ def measure_systems(
         {name: value for name, value in named.items() if name not in ready},
         ground_truth,
         matching,
-        weight_by=intervals.weight_by,
+        tags=tags_of(intervals),
         measured=bool(ready),
     )
     if measures.metrics is None and chosen is not None:

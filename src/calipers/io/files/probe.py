@@ -17,7 +17,7 @@ from calipers.io.build import MemoryBudget
 from calipers.io.files.open import Source
 from calipers.io.records import json_files
 from calipers.io.records.json_files import Look, RawRecords
-from calipers.io.tables.columns import Columns
+from calipers.io.tables.columns import Columns, tags_as_columns
 from calipers.io.tables.scan import InputTable, delimited, explained, header, in_memory
 from calipers.io.tables.usual_names import is_flat_table, is_long
 from calipers.names import NEGATIVES, PARALLEL, plain_name
@@ -225,7 +225,10 @@ class Probe:
                 return replace(large, said=self.columns_said)
         raw = self.records(owner)
         table = in_memory(
-            json_files.frame_of_rows([*raw.plain()], self.name).lazy(), self.name
+            json_files.frame_of_rows(
+                [*map(tags_as_columns, raw.plain())], self.name
+            ).lazy(),
+            self.name,
         )
         return replace(table, where=raw.place, quoted=True, said=self.columns_said)
 

@@ -188,6 +188,9 @@ class Ours(EachRow):
                 options = tuple(mappings(sample, {"query"}, role))
             options += missing_part(sample, role, **has)
         notes = notes_on_names(names, first.keys() - self.kept)
+        left = [name for name in first if name not in (*self.kept, *names.values())]
+        if has_truth and any(isinstance(first[name], str) for name in left):
+            notes += _hints_on_slices(probe, owner, left)
         try:
             dataset = read_records(self, probe, probe.records(owner, names), notes)
         except InvalidInput as error:
@@ -360,6 +363,21 @@ class PlainRecords(Ours):
             # One result or target in each row, beside a question of another name.
             raise nothing_fits(probe.name, _sample(probe), "item", role)
         return super().read(probe, role)
+
+
+def _hints_on_slices(probe: Probe, owner: str | None, left: list[str]) -> list[str]:
+    """A note on the unread field that the queries could be sliced by; none if there is none."""
+    from calipers.io.tables.profile import Profile
+    from calipers.io.tables.resolve import hint_on_slices
+
+    sample = _sample(probe, owner).frame
+    rows = sample.with_row_index("row")["row"].cast(pl.String)
+    sliced = [
+        name
+        for name in left
+        if name in sample.columns and Profile(name, sample[name], rows).may_slice
+    ]
+    return hint_on_slices(sliced)
 
 
 def _sample(probe: Probe, owner: str | None = None) -> "Profiles":

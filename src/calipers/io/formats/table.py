@@ -33,14 +33,13 @@ from calipers.io.records.fields import holds_objects
 from calipers.io.tables.beside import TakenApart, targets_beside_results
 from calipers.io.tables.candidates import missing_part
 from calipers.io.tables.cells import (
-    TAG,
     Splitter,
     cast_columns,
     gap_notes,
     tags_in,
     words_for_nothing,
 )
-from calipers.io.tables.columns import Pairs
+from calipers.io.tables.columns import TAG, Pairs
 from calipers.io.tables.graded_cells import check_grades_are_numbers, with_grades_inside
 from calipers.io.tables.grades import as_numbers, notes_on_ratings
 from calipers.io.tables.judged_columns import judged_as_rows
@@ -52,6 +51,7 @@ from calipers.io.tables.resolve import (
     check_fields,
     check_no_sentences,
     check_scores_fall,
+    columns_to_slice,
     left_over,
     no_column,
     reading_note,
@@ -149,7 +149,10 @@ def read_long(table: InputTable, role: Role, *, noted: bool = True) -> Dataset:
             raise Unclear(error.why, *unclear.options, *error.options) from None
         said: tuple[str, ...] = ()
         if noted:
-            said = reading_note(names, left, table.shown, of_targets=has_truth)
+            sliced = columns_to_slice(table, ours["query"], left) if has_truth else []
+            said = reading_note(
+                names, left, table.shown, of_targets=has_truth, slices=sliced
+            )
         tags = [pl.col(one) for one in found if one.startswith(TAG)]
         named = table.then(
             lambda rows: rows.select(meant + tags), notes=(*said, *table.notes)

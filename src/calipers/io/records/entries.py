@@ -12,7 +12,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.files.write import whole_file
-from calipers.io.tables.cells import TAG
+from calipers.io.tables.columns import TAG
 from calipers.model.fact import Fact, Sentence, facts_of
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset

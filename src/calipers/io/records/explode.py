@@ -41,6 +41,7 @@ from calipers.io.records.schema import (
     named_question,
 )
 from calipers.io.tables.cells import bare_name, bare_names, number_in
+from calipers.io.tables.columns import tag_text
 from calipers.model.arrays import Ints, as_series, frame_of_columns
 from calipers.model.ground_truth import (
     TARGET_SCHEMA,
@@ -530,17 +531,10 @@ class ExplodedRecords:
         columns: dict[str, list[str | None]] = {name: [None] * n for name in names}
         for number, tags in self._tags:
             for name, value in tags.items():
-                columns[name][number] = _tag_text(value)
+                columns[name][number] = tag_text(value)
         return {
             name: pl.Series(name, values, pl.String) for name, values in columns.items()
         }
-
-
-def _tag_text(value: Tag) -> str | None:
-    """The value of a tag as a text; true and false as in JSON."""
-    if value is None:
-        return None
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def in_chunks(records: Iterable[JsonRecord]) -> Iterator[list[JsonRecord]]:

@@ -12,7 +12,8 @@ from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import Source
 from calipers.io.records.json_files import decoded, opening
 from calipers.io.records.kept_notes import KeptSentence, with_facts
-from calipers.io.tables.cells import TAG, tag_columns
+from calipers.io.tables.cells import tag_columns
+from calipers.io.tables.columns import TAG
 from calipers.measures.spec import find_name
 from calipers.model.arrays import frozen_array
 from calipers.model.policy import Policy

@@ -11,7 +11,7 @@ from dataclasses import replace
 import polars as pl
 
 from calipers.frozen import dataclass
-from calipers.io.tables.cells import TAG
+from calipers.io.tables.columns import TAG
 from calipers.io.tables.grades import as_numbers
 from calipers.io.tables.profile import SOME, Kind, Profile, Profiles
 from calipers.io.tables.scan import InputTable, cell_texts, explained

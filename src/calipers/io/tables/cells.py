@@ -15,7 +15,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.records.documents import finite
-from calipers.io.tables.columns import words_as_grades
+from calipers.io.tables.columns import TAG, words_as_grades
 from calipers.model.fact import Fact, named, sentence
 from calipers.names import EMPTY, RESULT, ROW, plain_name
 
@@ -553,10 +553,6 @@ def gap_notes(rows: pl.DataFrame, *, whole: bool) -> tuple[str, ...]:
             ranks=named("1, 2, 3 …"),
         ),
     )
-
-
-TAG = "tag."
-"""Prefix of tag columns, here and in the scores per query."""
 
 
 def tags_in(rows: pl.DataFrame, queries: pl.Series) -> dict[str, pl.Series]:

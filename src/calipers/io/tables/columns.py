@@ -9,7 +9,7 @@ from typing import Any
 
 from calipers.errors import InvalidInput, Unclear, is_command_line
 from calipers.frozen import dataclass
-from calipers.io.tables.usual_names import IGNORED
+from calipers.io.tables.usual_names import IGNORED, renaming
 from calipers.model.ground_truth import TARGET_SCHEMA
 from calipers.model.matched import Dataset, Role
 from calipers.model.run import RUN_SCHEMA
@@ -36,6 +36,8 @@ Pairs = tuple[tuple[str, str], ...]
 """Fields, each with the column that is meant."""
 MAP_IDS = "map_ids"
 """Setting given beside columns: how ids of two files are compared."""
+TAG = "tag."
+"""Prefix of tag columns, here and in the scores per query."""
 TAG_FIELD = "tag"
 """Pseudo-field for columns that hold a tag of the queries."""
 _DEEPEST = 8
@@ -74,7 +76,7 @@ class Columns:
     tags: tuple[str, ...] = ()
     """Columns that hold a tag of the queries."""
     perhaps: tuple[str, ...] = ()
-    """Tags that stand in a column of that name where a file has it, such as weights."""
+    """Tags that stand in a column of that name where a file has it: weights, slices."""
     seen: dict[str, list[str]] = field(default_factory=dict)
     """The columns of every file read so far."""
     sheet: str | None = None
@@ -156,9 +158,9 @@ class Columns:
         ignored, tags = map(tuple, apart.values())
         return cls(named, ignored, tags, sheet=sheet, grades=grades)
 
-    def with_tag(self, name: str | None) -> "Columns":
-        """The same, where a column of this name holds a tag in every file that has it."""
-        return self if name is None else replace(self, perhaps=(*self.perhaps, name))
+    def with_tags(self, names: Iterable[str]) -> "Columns":
+        """The same, where a column of such a name holds a tag in every file that has it."""
+        return replace(self, perhaps=(*self.perhaps, *names))
 
     def mapping_ids(self, how: str | None) -> "Columns":
         """The same for a command that compares ids, in the way that the user says."""
@@ -222,9 +224,12 @@ class Columns:
             for one in listed
             if one in ignored or (plain_name(one) in chosen and not one.endswith(IGNORED))
         }
-        tags = {
-            one for said in (*self.tags, *self.perhaps) for one in _matching(said, listed)
-        }
+        tags = {one for said in self.tags for one in _matching(said, listed)}
+        if self.perhaps:
+            # What is sliced by may be called like a field: that remains what it is.
+            fields = renaming(listed)
+            asked = {one for said in self.perhaps for one in _matching(said, listed)}
+            tags |= {tag for tag in asked if tag not in fields}
         taken |= {tag: f"tag.{tag}" for tag in tags if f"tag.{tag}" not in listed}
         return {**{old: new for old, new in taken.items() if old not in found}, **found}
 
@@ -232,7 +237,6 @@ class Columns:
         """A record with its fields, and those of its results, renamed to ours."""
         names = self.rename(row, name)
         made: dict[str, Any] = {names.get(key, key): value for key, value in row.items()}
-        made = with_tags(made)
         merged = self.columns_for(row, name)
         paired = [merged.pop(ours) for ours in judged_together(merged)]
         for ours, theirs in merged.items():
@@ -250,6 +254,12 @@ class Columns:
             if value is not None:
                 self.seen[name].append(said)
                 made[ours] = value
+        for tag in self.tags:
+            value = at_path(row, tag) if "." in tag and tag not in row else None
+            if value is not None:
+                self.seen[name].append(tag)
+                made[f"{TAG}{tag}"] = value
+        made = with_tags(made)
         for part in ("retrieved", "ground_truth"):
             if isinstance(made.get(part), list):
                 made[part] = [self._inside(one, part, name) for one in made[part]]
@@ -447,13 +457,33 @@ def with_tags(row: dict[str, Any]) -> dict[str, Any]:
     >>> with_tags({"query": "q", "tag.asked": 3, "tag.kind": None})
     {'query': 'q', 'tags': {'asked': 3}}
     """
-    tags = [key for key in row if str(key).startswith("tag.")]
+    tags = [key for key in row if str(key).startswith(TAG)]
     if not tags:
         return row
-    own = {key[4:]: row[key] for key in tags if row[key] is not None}
+    own = {key.removeprefix(TAG): row[key] for key in tags if row[key] is not None}
     given = row.get("tags")
     rest = {key: value for key, value in row.items() if key not in tags}
     return {**rest, "tags": {**own, **(given if isinstance(given, Mapping) else {})}}
+
+
+def tags_as_columns(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A record as the row of a table, with a column ``tag.NAME`` for each of its tags.
+
+    >>> tags_as_columns({"query": "q", "tags": {"asked": 3, "kind": "how"}})
+    {'query': 'q', 'tag.asked': '3', 'tag.kind': 'how'}
+    """
+    tags = row.get("tags")
+    if not isinstance(tags, Mapping):
+        return row
+    rest = {key: value for key, value in row.items() if key != "tags"}
+    return {**rest, **{f"{TAG}{name}": tag_text(tags[name]) for name in tags}}
+
+
+def tag_text(value: str | int | float | bool | None) -> str | None:
+    """The value of a tag as a text; true and false as in JSON."""
+    if value is None:
+        return None
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _matching(said: str, columns: list[str]) -> list[str]:

@@ -53,6 +53,9 @@ _MEANS = re.compile(r"\d\s*=\s*[^\W\d]")
 QUESTION_MARKS = ("?", "？", "؟")
 FEW = 11
 """Different values up to which words, or small numbers, may be judgements."""
+MOST_SLICES = 20
+QUERIES_OF_SLICE = 4
+"""Words that may be tags, and the queries that each must have on average."""
 ENOUGH_ROWS = 4
 """Further rows of queries after which a value that never changed within one is about the query."""
 ENOUGH_STEPS = 3
@@ -301,6 +304,14 @@ class Profile:
             return False
         is_remark = bool(self.words & REMARKS) and self.kind == "judgements"
         return not (self.words & NO_GRADES or is_remark or self.counts_rows)
+
+    @cached_property
+    def may_slice(self) -> bool:
+        """Whether few words, each of many queries, never change within a query: a tag."""
+        if self.queries is None or self.kind != "words" or self.varies:
+            return False
+        often = self.queries.n_unique() >= QUERIES_OF_SLICE * self.different
+        return often and 1 < self.different <= MOST_SLICES
 
     @cached_property
     def may_tell_apart(self) -> bool:

@@ -18,8 +18,15 @@ from calipers.io.tables.by_values import (
     with_texts,
 )
 from calipers.io.tables.candidates import nothing_fits, orders
-from calipers.io.tables.cells import TAG, has_decimal_commas, looks_like_texts
-from calipers.io.tables.columns import IGNORE, Pairs, may_be_the_grade, say
+from calipers.io.tables.cells import has_decimal_commas, looks_like_texts
+from calipers.io.tables.columns import (
+    IGNORE,
+    TAG,
+    TAG_FIELD,
+    Pairs,
+    may_be_the_grade,
+    say,
+)
 from calipers.io.tables.grades import cells_of
 from calipers.io.tables.likely import unlikely_to_judge
 from calipers.io.tables.orders import check_one_order, check_order_is_known
@@ -506,14 +513,24 @@ def left_over(found: Iterable[str], names: dict[str, str]) -> list[str]:
     ]
 
 
+def columns_to_slice(table: InputTable, query: str, left: Sequence[str]) -> list[str]:
+    """The columns that are not read and may be tags of the queries."""
+    profiles = profiles_of(table, query) if left else {}
+    return [name for name in left if profiles[name].may_slice]
+
+
 def reading_note(
     names: dict[str, str],
     left: list[str],
     shown: Mapping[str, str],
     *,
     of_targets: bool,
+    slices: Sequence[str] = (),
 ) -> tuple[str, ...]:
-    """A one-line note on how columns were mapped; none if all have the usual names."""
+    """A one-line note on how columns were mapped; none if all have the usual names.
+
+    ``slices`` are the unread columns that the queries could be sliced by.
+    """
     called = {
         "item": "target" if of_targets else "result",
         "query_text": "its text",
@@ -547,7 +564,22 @@ def reading_note(
         parts.append(
             sentence("{begun}{it.text}{more}", begun=begun, it=unread, more=more)
         )
-    return (joined(joined(*parts, by="; "), ".", by=""),) if parts else ()
+    if not parts:
+        return ()
+    note = joined(joined(*parts, by="; "), ".", by="")
+    return (joined(note, *hint_on_slices(slices)),)
+
+
+def hint_on_slices(columns: Sequence[str]) -> list[str]:
+    """A sentence on how to slice by the first of the unread columns; none if there is none."""
+    return [
+        sentence(
+            "To slice by {tag.text}: {how.text}.",
+            tag=named(tag),
+            how=named(say((TAG_FIELD, tag))),
+        )
+        for tag in columns[:1]
+    ]
 
 
 _USUAL = frozenset({("question", "query"), ("query_id", "query"), ("chunk_id", "item")})

@@ -11,7 +11,7 @@ from calipers.model.scores import Scores
 from calipers.questions.compare.result import Comparison
 from calipers.questions.grow.result import FEWEST, GrowthValue, TodayValue
 from calipers.questions.grow.rule import KINDS, Asked, grow_pair
-from calipers.questions.inputs import matched
+from calipers.questions.inputs import matched, tags_of
 from calipers.questions.reading import Inputs, Intervals, MatchingSettings, Reading
 from calipers.questions.systems import name_systems
 
@@ -117,7 +117,7 @@ def _answers(
         inputs = Inputs(ground_truth=_beside(value, ground_truth))
         reading = Reading(inputs=inputs, matching=matching)
         try:
-            pair = matched(value, reading, again=True, weight_by=intervals.weight_by)
+            pair = matched(value, reading, again=True, tags=tags_of(intervals))
             growth = grow_pair(pair, asked)
         except CalipersError:
             # A file of scores alone has no run to look into.

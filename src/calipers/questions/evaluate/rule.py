@@ -28,6 +28,7 @@ from calipers.questions.inputs import (
     judged_by,
     like_of,
     matched,
+    tags_of,
     with_cautions,
 )
 from calipers.questions.reading import Evaluating, Intervals, MetricsAsked
@@ -88,7 +89,7 @@ def answer(data: DataInput | None, settings: "EvaluateSettings") -> EvaluationAn
         reading,
         looks=deepest(metrics),
         metrics=measures.metrics,
-        weight_by=measures.intervals.weight_by,
+        tags=(*tags_of(measures.intervals), *settings.by),
     )
     if settings.corrected_by is not None or settings.html or settings.save:
         # These look into the results again.
@@ -239,7 +240,7 @@ def measure(data: object, settings: Evaluating) -> tuple[Matched, Scores]:
         settings.reading,
         looks=deepest(chosen),
         metrics=measures.metrics,
-        weight_by=measures.intervals.weight_by,
+        tags=tags_of(measures.intervals),
     )
     return pair, _score_with_notes(pair, chosen, settings)
 
@@ -257,7 +258,7 @@ def measure_levels(data: DataInput | None, settings: "LevelsSettings") -> "Level
         reading,
         looks=deepest(chosen),
         metrics=settings.measures.metrics,
-        weight_by=intervals.weight_by,
+        tags=tags_of(intervals),
     )
     return score_at_levels(read, names, chosen, intervals)
 

@@ -95,7 +95,7 @@ def check_result(data: DataInput | None, settings: "GateSettings") -> Verdict:
             settings.reading,
             looks=deepest(needed),
             metrics=settings.metrics,
-            weight_by=settings.weight_by,
+            tags=_tags_asked(settings, conditions, must),
         )
         rel = pair.rel
         scores = score(
@@ -447,6 +447,16 @@ def _check_must(scores: Scores, metric: str, tag: str) -> Check:
         claim=Claim(status, joined(joined(count_sentence, other, by="; "), ".", by="")),
         worst=tuple(WorstQuery(names[row], texts[row], 0.0) for row in lost),
     )
+
+
+def _tags_asked(
+    settings: "GateSettings", conditions: Sequence[Condition], must: Sequence[str]
+) -> list[str]:
+    """The tags that the queries are cut by."""
+    by_conditions = [condition.tag for condition in conditions if condition.tag]
+    by_must = [named.partition("=")[0].strip() for named in must if "=" in named]
+    cut = (settings.cluster, settings.weight_by, *_several(settings.by))
+    return [*by_conditions, *by_must, *filter(None, cut)]
 
 
 def _chosen(scores: Scores, named: str) -> Bools:

@@ -32,7 +32,7 @@ from calipers.questions.compare.result import Comparison
 from calipers.questions.compare.settings import CompareSettings, compare
 from calipers.questions.expected_gain import ExpectedGain
 from calipers.questions.grid.result import Combination, Grid
-from calipers.questions.inputs import refuse_sealed
+from calipers.questions.inputs import refuse_sealed, tags_of
 from calipers.questions.reading import MatchingSettings
 from calipers.questions.systems import matched_systems
 from calipers.questions.tokens import may_have_tokens, tokens_shown
@@ -232,9 +232,7 @@ def run_grid(plan: Plan, settings: "GridSettings") -> Grid:
         if combination.name in reports
     }
     intervals = plan.measures.measures.intervals
-    pairs = matched_systems(
-        runs, plan.ground_truth, matching, weight_by=intervals.weight_by
-    )
+    pairs = matched_systems(runs, plan.ground_truth, matching, tags=tags_of(intervals))
     compared = replace(plan.measures, baseline=plan.baseline, matching=MatchingSettings())
     # The grid has latencies in its own table.
     comparison = replace(compare(pairs, settings=compared), latency_ms={})

@@ -105,7 +105,7 @@ def grow(data: Data = None, *, settings: GrowSettings) -> "Growth":
     from calipers.engines.scoring import cutoffs
     from calipers.measures import parse
     from calipers.questions.grow.rule import USUAL_KS, Asked, chosen_times, grow_pair
-    from calipers.questions.inputs import matched
+    from calipers.questions.inputs import matched, tags_of
     from calipers.questions.reading import DEPTH
 
     # The size decides no match here, and is known of other corpora than of ids alone.
@@ -116,6 +116,7 @@ def grow(data: Data = None, *, settings: GrowSettings) -> "Growth":
         replace(settings.reading, matching=matching),
         again=True,
         looks=max([*(ks or ()), DEPTH]),
+        tags=(*tags_of(settings.intervals), *settings.by),
     )
     size = settings.reading.matching.corpus_size or pair.matching.corpus_size
     usual = [k for k in USUAL_KS if k <= pair.depth] or [max(pair.depth, 1)]

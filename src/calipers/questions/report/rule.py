@@ -14,6 +14,7 @@ from calipers.present.scores import document as score_document
 from calipers.present.scores import interval_table, score_table
 from calipers.questions.compare.settings import CompareSettings, compare
 from calipers.questions.diagnose.rule import diagnose_pair
+from calipers.questions.inputs import tags_of
 from calipers.questions.reading import Intervals, MatchingSettings
 from calipers.questions.report.browse import Browse
 from calipers.questions.report.curve import recall_curve
@@ -92,7 +93,7 @@ def compare_runs(
     measures = settings.measures
     intervals = measures.intervals
     pairs = matched_systems(
-        named, ground_truth, settings.matching, weight_by=intervals.weight_by, again=True
+        named, ground_truth, settings.matching, tags=tags_of(intervals), again=True
     )
     comparison = compare(pairs, settings=replace(settings, matching=MatchingSettings()))
     metrics = choose_metrics(measures.metrics, measures.k)

@@ -58,7 +58,7 @@ def report(data: Data = None, *, settings: ReportSettings) -> "Report":
     (2, 0.5)
     """
     from calipers.engines.scoring import choose_metrics, deepest, score
-    from calipers.questions.inputs import like_of, matched
+    from calipers.questions.inputs import like_of, matched, tags_of
     from calipers.questions.reading import DEPTH, Intervals
     from calipers.questions.report.browse import Browse
     from calipers.questions.report.result import Report
@@ -70,14 +70,15 @@ def report(data: Data = None, *, settings: ReportSettings) -> "Report":
     sources = (reading.inputs.retriever, reading.inputs.run, data)
     source = next((source for source in sources if source is not None), None)
     name = settings.name or name_of(source)
+    intervals = Intervals(confidence=settings.confidence, cluster=settings.cluster)
     pair = matched(
         data,
         reading,
         again=True,
         looks=deepest(chosen, DEPTH),
         metrics=settings.metrics,
+        tags=(*tags_of(intervals), *(settings.by or ())),
     )
-    intervals = Intervals(confidence=settings.confidence, cluster=settings.cluster)
     scores = score(pair, chosen, confidence=settings.confidence, cluster=settings.cluster)
     browse = Browse(name, scores, pair, corpus=settings.corpus)
     return Report((describe(browse, intervals, by=settings.by, price=settings.price),))

@@ -1,0 +1,60 @@
+"""Files without their options, and more words than a command takes: the line is proposed."""
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.command import calipers_command, typed
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A ground truth, two runs and a file with both, in the current folder."""
+    truth = [{"id": f"q{n}", "query": f"What is {n}?", "ground_truth": ["d"]} for n in range(4)]
+    runs = [{"query_id": f"q{n}", "results": ["d" if n else "x", "y"]} for n in range(4)]
+    both = [{**one, "retrieved": ["d"]} for one in truth]
+    for name, rows in {"gt": truth, "old": runs, "new": runs, "both": both}.items():
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "calipers explain q0 old.jsonl -g gt.jsonl",
+        "calipers explain old.jsonl q0 -g gt.jsonl -k 3",
+        "calipers explain q0 gt.jsonl old.jsonl",
+        "calipers explain q0 both.jsonl",
+        "calipers eval gt.jsonl old.jsonl -k 2",
+        "calipers misses old.jsonl gt.jsonl -k 2",
+        "calipers gate old.jsonl gt.jsonl --require 'recall@2 >= 0.5'",
+    ],
+)
+def test_the_proposed_line_keeps_what_was_typed_and_runs(line: str) -> None:
+    refused = calipers_command(*shlex.split(line)[1:])
+    assert refused.code == 2
+    begin = refused.err.index("calipers ", len("Error: "))
+    proposed = refused.err[begin:].strip()
+    options = [word for word in shlex.split(line) if word.startswith("-")]
+    assert [word for word in shlex.split(proposed) if word in options] == options
+    assert typed(proposed.removeprefix("calipers ")).code == 0, proposed
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("eval old.jsonl new.jsonl", "say which is which with --ground-truth and --run"),
+        ("eval old.jsonl new.jsonl -g gt.jsonl", "Several files are given"),
+        ("explain q0 old.jsonl new.jsonl gt.jsonl", "by options: --run and --ground-truth"),
+        ("explain why is it", "'is', 'it' have no place"),
+        ("metrics mrr map", "'map' has no place"),
+    ],
+)
+def test_where_nobody_knows_there_is_no_line(line: str, sentence: str) -> None:
+    refused = calipers_command(*shlex.split(line))
+    assert refused.code == 2
+    assert sentence in " ".join(refused.err.split())
+    assert "calipers " not in refused.err
