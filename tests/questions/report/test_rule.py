@@ -8,7 +8,7 @@ import calipers
 from calipers.errors import InvalidInput
 from calipers.operation import build
 from calipers.questions.compare.settings import CompareSettings
-from calipers.questions.report.rule import compare_runs
+from calipers.questions.report.rule import compare_runs, parts
 from tests.reports import records, report_of
 
 
@@ -71,3 +71,16 @@ def test_a_deep_run_is_swept_only_as_far_as_the_eye_goes():
     # The deepest k stands there too: the advice is compared with it.
     assert [points[-2].k, points[-1].k] == [100, 150]
     assert len(points) < 50
+
+
+def test_a_note_stands_once_on_a_page(tmp_path):
+    """How the columns were read is a note of every answer: the page says it in the first."""
+    rows = "".join(f"q{n},What is {n}?,d{n}\n" for n in range(12))
+    (tmp_path / "truth.csv").write_text(f"id,question,doc_ids\n{rows}")
+    run = {f"q{n}": [f"d{n + n % 2}", "x"] for n in range(12)}
+    report = calipers.report(run=run, ground_truth=tmp_path / "truth.csv")
+    note = "target ← doc_ids"
+    every = [part.document for part in parts(report.systems[0])]
+    assert any(note in str(found.document().notes) for found in report.systems[0].answers.values())
+    assert not any(note in line.text for one in every for line in one.notes)
+    assert report.to_html().count(note) == 1

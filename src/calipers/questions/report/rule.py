@@ -1,6 +1,6 @@
 """What a report says of one retriever: the answers to several questions, as documents."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -126,26 +126,36 @@ class ReportPart(NamedTuple):
 
 
 def parts(system: SystemReport) -> list[ReportPart]:
-    """Every part, or the reason why it could not be made."""
-    return [
-        ReportPart(
-            *PARTS[name],
-            Document(found) if isinstance(found, str) else _read(found.document()),
-        )
-        for name, found in system.answers.items()
+    """Every part, or the reason why it could not be made; a note is in the first that has it."""
+    printed = {note.text for note in in_order(summary(system.browse).notes)}
+    made = []
+    for name, found in system.answers.items():
         # Queries without tags have no slices, and nothing is said of it.
-        if name not in ("slices", "curve") or not isinstance(found, str)
-    ]
+        if isinstance(found, str):
+            if name not in ("slices", "curve"):
+                made.append(ReportPart(*PARTS[name], Document(found)))
+            continue
+        document = _read(found.document(), printed)
+        printed |= {note.text for note in in_order(document.notes)}
+        made.append(ReportPart(*PARTS[name], document))
+    return made
 
 
-def _read(document: Document) -> Document:
-    """A document without its hints for the command line, and without examples: they follow."""
+def _read(document: Document, printed: Set[str]) -> Document:
+    """A document without its hints for the command line, and without examples: they follow.
+
+    What was ``printed`` above is left out, too.
+    """
     blocks: list[Block] = [
         replace(block, more="") if isinstance(block, Table) else block
         for block in document.blocks
         if not isinstance(block, Lines) or block.detail or block.prose
     ]
-    notes = [one for one in in_order(document.notes) if one.kind != "next"]
+    notes = [
+        note
+        for note in in_order(document.notes)
+        if note.kind != "next" and note.text not in printed
+    ]
     return replace(document, blocks=blocks, notes=notes)
 
 
