@@ -17,7 +17,7 @@ from calipers.io.build import MemoryBudget
 from calipers.io.files.open import Source
 from calipers.io.records import json_files
 from calipers.io.records.json_files import Look, RawRecords
-from calipers.io.tables.columns import Columns, tags_as_columns
+from calipers.io.tables.columns import TAG, Columns, tag_text
 from calipers.io.tables.scan import InputTable, delimited, explained, header, in_memory
 from calipers.io.tables.usual_names import is_flat_table, is_long
 from calipers.names import NEGATIVES, PARALLEL, plain_name
@@ -226,7 +226,7 @@ class Probe:
         raw = self.records(owner)
         table = in_memory(
             json_files.frame_of_rows(
-                [*map(tags_as_columns, raw.plain())], self.name
+                [*map(_tags_as_columns, raw.plain())], self.name
             ).lazy(),
             self.name,
         )
@@ -412,3 +412,16 @@ def encoding_of(head: bytes) -> str | None:
         (one.isalpha() and one not in _UNLIKELY) or one in _SIGNS for one in foreign
     )
     return "cp1252" if usual and b"\x00" not in head else None
+
+
+def _tags_as_columns(row: Mapping[str, object]) -> Mapping[str, object]:
+    """A record as the row of a table, with a column ``tag.NAME`` for each of its tags.
+
+    >>> _tags_as_columns({"query": "q", "tags": {"asked": 3, "kind": "how"}})
+    {'query': 'q', 'tag.asked': '3', 'tag.kind': 'how'}
+    """
+    tags = row.get("tags")
+    if not isinstance(tags, Mapping):
+        return row
+    rest = {key: value for key, value in row.items() if key != "tags"}
+    return {**rest, **{f"{TAG}{name}": tag_text(tags[name]) for name in tags}}

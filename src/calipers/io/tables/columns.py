@@ -9,7 +9,7 @@ from typing import Any
 
 from calipers.errors import InvalidInput, Unclear, is_command_line
 from calipers.frozen import dataclass
-from calipers.io.tables.usual_names import IGNORED, renaming
+from calipers.io.tables.usual_names import IGNORED, either_name, is_ignored, renaming
 from calipers.model.ground_truth import TARGET_SCHEMA
 from calipers.model.matched import Dataset, Role
 from calipers.model.run import RUN_SCHEMA
@@ -274,7 +274,7 @@ class Columns:
             if ours in self.named and isinstance(made.get("retrieved"), list):
                 falls = ours == "score"
                 made["retrieved"] = _in_order(made["retrieved"], key, falls=falls)
-        made = {key: value for key, value in made.items() if not _is_ignored(key)}
+        made = {key: value for key, value in made.items() if not is_ignored(key)}
         return self._with_grades(made) if self.grades else made
 
     def _with_grades(self, record: dict[str, Any]) -> dict[str, Any]:
@@ -428,21 +428,6 @@ def _judged(
     return {"retrieved": [item for item, _ in pairs], "ground_truth": judged}
 
 
-def either_name(known: str | None, further: str) -> str:
-    """The names of a field that is called so or so, with a comma between them.
-
-    >>> either_name("URL", "url"), either_name("URL,url", "url"), either_name(None, "url")
-    ('URL,url', 'URL,url', 'url')
-    """
-    names = [] if known is None else known.split(",")
-    return ",".join([*names, *(one for one in further.split(",") if one not in names)])
-
-
-def _is_ignored(key: object) -> bool:
-    """Whether a field of a record is one that the user does not want to be read."""
-    return isinstance(key, str) and key.endswith(IGNORED)
-
-
 def _in_order(results: list[Any], field: str, *, falls: bool) -> list[Any]:
     """The results in the order of a field that the user names, where each has a number there."""
     values = [row.get(field) if isinstance(row, Mapping) else None for row in results]
@@ -464,19 +449,6 @@ def with_tags(row: dict[str, Any]) -> dict[str, Any]:
     given = row.get("tags")
     rest = {key: value for key, value in row.items() if key not in tags}
     return {**rest, "tags": {**own, **(given if isinstance(given, Mapping) else {})}}
-
-
-def tags_as_columns(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A record as the row of a table, with a column ``tag.NAME`` for each of its tags.
-
-    >>> tags_as_columns({"query": "q", "tags": {"asked": 3, "kind": "how"}})
-    {'query': 'q', 'tag.asked': '3', 'tag.kind': 'how'}
-    """
-    tags = row.get("tags")
-    if not isinstance(tags, Mapping):
-        return row
-    rest = {key: value for key, value in row.items() if key != "tags"}
-    return {**rest, **{f"{TAG}{name}": tag_text(tags[name]) for name in tags}}
 
 
 def tag_text(value: str | int | float | bool | None) -> str | None:

@@ -31,12 +31,11 @@ from calipers.io.tables.columns import (
     TWO_LINES,
     Columns,
     Pairs,
-    either_name,
     say,
 )
 from calipers.io.tables.look import look_at, look_for, queries_of
 from calipers.io.tables.meeting import in_common
-from calipers.io.tables.usual_names import IGNORED, renaming
+from calipers.io.tables.usual_names import IGNORED, either_name, renaming
 from calipers.model.matched import Dataset, Role
 from calipers.names import HARMLESS, NO_GRADES, plain_name
 from calipers.words import first_names

@@ -170,3 +170,18 @@ def weak_quote(columns: list[str], names: Mapping[str, str], role: Role) -> str 
         n for n in WEAK_QUOTE if n in plain and (n != "text" or role == "ground_truth")
     )
     return next((plain[name] for name in usable), None)
+
+
+def either_name(known: str | None, further: str) -> str:
+    """The names of a field that is called so or so, with a comma between them.
+
+    >>> either_name("URL", "url"), either_name("URL,url", "url"), either_name(None, "url")
+    ('URL,url', 'URL,url', 'url')
+    """
+    names = [] if known is None else known.split(",")
+    return ",".join([*names, *(one for one in further.split(",") if one not in names)])
+
+
+def is_ignored(key: object) -> bool:
+    """Whether a field of a record is one that the user does not want to be read."""
+    return isinstance(key, str) and key.endswith(IGNORED)
