@@ -15,6 +15,8 @@ from calipers.store.open import open_store
 from tests.command import CALIPERS, calipers_command, refused
 from tests.systems import tagged
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
 
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch) -> Path:
@@ -107,7 +109,9 @@ def test_saved_evaluations_stand_wherever_a_file_of_results_does(data):
     assert "Did you mean @nightly?" in refused("compare", "@nigthly", data)
 
 
-def test_what_is_not_used_costs_nothing(data):
+@pytest.mark.parametrize("judged", [False, True], ids=["targets", "with grades of 0"])
+def test_what_is_not_used_costs_nothing(data, judged):
+    data = str(EXAMPLES / "python_questions.json") if judged else data
     code = (
         "import sys; sys.argv = ['calipers', 'eval', sys.argv[1]]\n"
         "from calipers.cli import main\n"

@@ -12,7 +12,7 @@ from calipers.errors import InvalidInput, is_command_line
 from calipers.measures import Metric, parse
 from calipers.measures.parameter import Value
 from calipers.measures.spec import check_cutoff, find_name
-from calipers.model.arrays import Bools, Floats, Ints, frozen_array
+from calipers.model.arrays import Bools, Floats, Ints, as_series, frozen_array
 from calipers.model.fact import Fact, joined, named, sentence
 from calipers.model.fingerprint import Fingerprints, fingerprint_settings
 from calipers.model.ground_truth import GroundTruth
@@ -352,7 +352,10 @@ def query_table(matches: Matches, rel: float | None) -> pl.DataFrame:
         matches.target_query[matches.relevant(rel)], minlength=matches.n_queries
     )
     return matches.queries.hstack(
-        [pl.Series("retrieved", matches.retrieved), pl.Series("targets", targets)]
+        [
+            as_series(matches.retrieved).alias("retrieved"),
+            as_series(targets).alias("targets"),
+        ]
     )
 
 

@@ -69,7 +69,7 @@ class RankedBatch:
 
     def first(self, k: int | None) -> pl.DataFrame:
         """The first k results of each query, with their ranks."""
-        table = self.frame.with_columns(pl.Series("rank", self.rank, dtype=pl.Int64))
+        table = self.frame.with_columns(as_series(self.rank).alias("rank"))
         # Adding nothing copies the texts: a mere selection keeps all of the batch in
         # memory.
         some = pl.col(pl.String) + ""
