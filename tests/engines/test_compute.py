@@ -98,7 +98,7 @@ def test_tn_needs_the_size_of_the_corpus() -> None:
         "run": {"q": ["a", "x"]},
         "metrics": "tn@2",
     }
-    with pytest.raises(InvalidInput, match=r"size of the corpus is not known.*--corpus-size"):
+    with pytest.raises(InvalidInput, match=r"size of the corpus is not known.*corpus_size=N"):
         calipers.evaluate(**given_pair)
     with pytest.raises(InvalidInput, match=r"given as 2, but .* alone make 3"):
         calipers.evaluate(**given_pair, corpus_size=2)
