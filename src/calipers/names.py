@@ -444,7 +444,7 @@ ORDERING = frozenset(
 """Words in names of columns that may order results."""
 LAST_STAGE = frozenset(
     words_in(
-        "rerank reranked reranker reranking final after fused post second stage2 last"
+        "rerank reranked reranker reranking ranker final after fused post second stage2 last"
     )
 )
 """Words in names of lists that come out of a later stage than others."""

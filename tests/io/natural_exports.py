@@ -36,7 +36,9 @@ def draw_export(seed: int) -> File:
     if shape in ANSWERS:
         return answered(draw, truth, run, shape)
     made = EXPORTS[shape](draw, truth, run)
-    return written(draw, made, truth, run, shape)
+    file = written(draw, made, truth, run, shape)
+    file.returned_only = shape == "judged_results"
+    return file
 
 
 def written(
@@ -448,12 +450,19 @@ def two_stages(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str
             ("retrieved_ids", "reranked_ids"),
             ("before", "after"),
             ("results", "reranked_results"),
+            ("retriever", "ranker"),
         )
     )
+    wanted = draw.choice(("ground_truth", "expected"))
     rows = []
     for query, ids in run.items():
         before = draw.sample(ids, len(ids))
-        rows.append({"query": query, first: before, last: ids, "ground_truth": [*truth[query]]})
+        while before == ids:
+            before = draw.sample(ids, len(ids))
+        lists: list[Any] = [before, ids]
+        if last == "ranker":
+            lists = [{"documents": _documents("objects", some)} for some in lists]
+        rows.append({"query": query, first: lists[0], last: lists[1], wanted: [*truth[query]]})
     return rows, "both"
 
 
@@ -631,7 +640,23 @@ def of_system(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str]
     return {draw.choice(("bm25", "dense-v2", "hybrid")): draw.choice((run, scored))}, "run"
 
 
+def judged_results(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str]:
+    """Results that carry a judgement each, under a name that is known or not."""
+    name = draw.choice(("relevant", "is_relevant", "label", "verdict", "ok", "fits"))
+    no, yes = draw.choice(((0, 1), (False, True), ("no", "yes"), ("bad", "good")))
+    part = draw.choice(("results", "retrieved", "hits"))
+    rows = []
+    for query, ids in run.items():
+        meant = {one: float(draw.random() < 0.4) for one in ids}
+        meant[ids[0]], meant[ids[1]] = draw.choice(((0.0, 1.0), (1.0, 0.0)))
+        truth[query] = meant
+        results = [{"id": one, name: yes if meant[one] else no} for one in ids]
+        rows.append({"query": query, part: results})
+    return rows, "both"
+
+
 EXPORTS: dict[str, Export] = {
+    "judged_results": judged_results,
     "of_system": of_system,
     "argilla": argilla,
     "label_studio": label_studio,

@@ -310,6 +310,7 @@ def empty(draw: random.Random, truth: Truth, run: Ranked, shape: str) -> File:
 def distances(draw: random.Random, truth: Truth, run: Ranked, shape: str) -> File:
     """Results by a distance of any name, in any order of the rows, with points or commas."""
     query, item, *_ = NAMES[draw.choice(("en", "ours", "de", "fr", "es", "it"))]
+    item = draw.choice((item, item, "Document", "Dokument"))
     name = draw.choice(DISTANCES)
     rows = [
         {query: q, item: one, name: f"{n / 8 + draw.random() / 10:.3f}"}

@@ -138,3 +138,21 @@ def test_grades_beside_targets_are_not_read_where_the_user_says_so() -> None:
     assert graded["recall@1"].mean == 1.0
     ignored = evaluate([record], columns={"ignore": "grades"}, metrics="recall@1")
     assert ignored["recall@1"].mean == 0.5
+
+
+def test_the_ranker_of_a_pipeline_is_proposed_before_its_retriever() -> None:
+    rows = [
+        {
+            "question": asked,
+            "retriever": {"documents": [{"id": "x"}, {"id": "a"}]},
+            "ranker": {"documents": [{"id": "a"}, {"id": "x"}]},
+            "expected_ids": ["a"],
+        }
+        for asked in ("Who is it?", "Who else?")
+    ]
+    with pytest.raises(InvalidInput, match="list results twice") as refusal:
+        evaluate(rows)
+    lines = re.findall(r'"retrieved": "(\w+)\.documents"', str(refusal.value))
+    assert lines == ["ranker", "retriever"]
+    columns = {"retrieved": "ranker.documents"}
+    assert evaluate(rows, columns=columns, metrics="mrr")["mrr"].mean == 1.0

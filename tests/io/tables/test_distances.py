@@ -40,3 +40,10 @@ def test_a_column_said_to_be_a_score_is_one(tmp_path):
     path.write_text("question,doc_id,L2\nq,b,0.5\nq,a,0.1\n")
     run = load(path, "run", Columns.of(["score=L2"])).run
     assert run.frame["score"].to_list() == [0.5, 0.1]
+
+
+@pytest.mark.parametrize("name", ["Distance", "Abstand", "cosine_dist"])
+def test_documents_beside_a_distance_are_results(name, tmp_path):
+    path = tmp_path / "run.csv"
+    path.write_text(f"Question;Document;{name}\nq;b;0,5\nq;a;0,1\n")
+    assert load(path, "run").run.frame["item"].to_list() == ["a", "b"]

@@ -169,9 +169,9 @@ def test_words_of_a_known_scale_get_their_grades(tmp_path):
 
 
 def test_words_of_an_unknown_scale_are_named_without_a_grade(tmp_path):
-    path = put(tmp_path, "question,chunk_id,grade\nq,a,superb\nq,b,meh\n")
+    path = put(tmp_path, "question,chunk_id,grade\nq,a,superb\nq,b,meh\np,c,hm\n")
     sentence = refusal(ground_truth=path, run=RUN)
-    assert "'superb', 'meh'" in sentence
+    assert "'superb', 'meh', 'hm'" in sentence
     assert lines_of(sentence) == []
 
 
@@ -347,9 +347,20 @@ def test_a_score_may_be_the_grade_of_a_ground_truth_if_it_is_a_scale(tmp_path):
 
 
 def test_words_that_nobody_knows_are_not_simply_left_out(tmp_path):
-    path = put(tmp_path, "question,chunk_id,opinion\nq,a,superb\nq,b,meh\np,c,superb\n")
+    path = put(tmp_path, "question,chunk_id,opinion\nq,a,superb\nq,b,meh\np,c,so so\n")
     sentence = refusal(ground_truth=path, run=RUN)
     assert sentence.startswith("Name it as the grade and give each word a number (--grades), or")
+
+
+def test_two_words_that_nobody_knows_are_graded_either_way(tmp_path):
+    path = put(tmp_path, "question,chunk_id,opinion\nq,a,superb\nq,b,meh\np,c,superb\n")
+    lines = lines_of(refusal(ground_truth=path, run=RUN))
+    assert lines == [
+        "--column grade=opinion --grades superb=1,meh=0",
+        "--column grade=opinion --grades meh=1,superb=0",
+        "--column ignore=opinion",
+    ]
+    assert [value(line, ground_truth=path, run=RUN) for line in lines] == [0.75, 1.0, 1.0]
 
 
 def test_stars_are_grades(tmp_path):

@@ -54,7 +54,7 @@ from calipers.io.records.layout import (
     value_at,
     with_open_texts,
 )
-from calipers.io.records.rankings import are_rankings
+from calipers.io.records.rankings import are_rankings, later_stage_first
 from calipers.io.records.reviews import annotated
 from calipers.io.tables.cells import cell_value
 from calipers.io.tables.columns import Columns
@@ -329,7 +329,7 @@ def _refuse_several(
         lists = {
             path: [_names_in(part_at(row, path)) for row in sample] for path in paths
         }
-        for first, second in combinations(paths, 2):
+        for first, second in combinations(sorted(paths, key=later_stage_first), 2):
             if are_rankings(lists[first], lists[second]):
                 what = "results" if ours == "retrieved" else "targets"
                 raise Unclear(

@@ -157,7 +157,13 @@ class Ours(EachRow):
             raise wrong_format(probe, self.title)
         if self.recognise(probe.look.keys) and probe.look.keys <= self.kept:
             dataset = read_records(self, probe, probe.records())
-            return _of_judged_results(dataset, first_records(probe).get(None, {}))
+            dataset = _of_judged_results(dataset, first_records(probe).get(None, {}))
+            if dataset.ground_truth is not None or role != "both":
+                return dataset
+            from calipers.io.records.hidden_judgements import may_judge_results
+
+            judging = may_judge_results(probe, None, "retrieved", role)
+            return replace(dataset, unclear=Unclear("", *judging)) if judging else dataset
         records = first_records(probe)
         owner = next(
             (
@@ -186,6 +192,11 @@ class Ours(EachRow):
             if not any(has.values()) and not is_long(first):
                 # Known by an id alone: its question has a name that nobody knows.
                 options = tuple(mappings(sample, {"query"}, role))
+            if has["has_results"]:
+                from calipers.io.records.hidden_judgements import may_judge_results
+
+                called = names.get("retrieved", "retrieved")
+                options = tuple(may_judge_results(probe, owner, called, role))
             options += missing_part(sample, role, **has)
         notes = notes_on_names(names, first.keys() - self.kept)
         left = [name for name in first if name not in (*self.kept, *names.values())]

@@ -92,7 +92,7 @@ def _refuse_two(
     """Refuse two fields that list results of the same kind in another order or length."""
     lists = {name: [_ids(record.get(name)) for record in records] for name in names}
     filled = {name: ids for name, ids in lists.items() if any(ids)}
-    for first, second in combinations(sorted(filled, key=_turn), 2):
+    for first, second in combinations(sorted(filled, key=later_stage_first), 2):
         if are_rankings(filled[first], filled[second]):
             shown = (f"{name!r} ({_shown(filled[name])})" for name in (first, second))
             raise Unclear(
@@ -108,11 +108,11 @@ def _shown(lists: Sequence[list[str]]) -> str:
     return f"{', '.join(ids[:_SHOWN]):.40}{', …' if len(ids) > _SHOWN else ''}"
 
 
-def _turn(name: str) -> tuple[bool, str]:
-    """The later stage first: it is what users see."""
+def later_stage_first(name: str) -> bool:
+    """Sorts the list of a later stage first: it is what users see."""
     words = set(plain_name(name).split("_"))
     is_last = words & {*LAST_STAGE, "hybrid"} and not words & FIRST_STAGE
-    return not is_last, name
+    return not is_last
 
 
 def refuse_second_order(results: Sequence[object], place: Callable[[], str]) -> None:

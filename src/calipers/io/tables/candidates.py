@@ -9,7 +9,7 @@ import polars as pl
 from calipers.errors import Unclear
 from calipers.io.tables.cells import looks_like_texts
 from calipers.io.tables.columns import GRADES, IGNORE, Pairs
-from calipers.io.tables.grades import grades_of_words
+from calipers.io.tables.grades import grades_either_way
 from calipers.io.tables.judged_columns import judged_columns, named_together
 from calipers.io.tables.likely import (
     likely_items,
@@ -505,6 +505,5 @@ def _free(profiles: Profiles, lacking: set[str]) -> list[Profile]:
 
 def words_to_grade(column: str, cells: Iterable[str]) -> tuple[Pairs, ...]:
     """The mappings for words in a column of grades: a grade for each, or none at all."""
-    grades = grades_of_words(cells)
-    by_word: tuple[Pairs, ...] = () if grades is None else (((GRADES, grades),),)
+    by_word = [((GRADES, grades),) for grades in grades_either_way(cells)]
     return (*by_word, ((IGNORE, column),))

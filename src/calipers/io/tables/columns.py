@@ -293,11 +293,11 @@ class Columns:
             }
 
         made = dict(record)
-        truth = made.get("ground_truth")
-        if isinstance(truth, Mapping):
+        if isinstance(truth := made.get("ground_truth"), Mapping):
             made["ground_truth"] = {item: number(grade) for item, grade in truth.items()}
-        elif isinstance(truth, list):
-            made["ground_truth"] = [graded(one) for one in truth]
+        for part in ("ground_truth", "retrieved"):
+            if isinstance(listed := made.get(part), list):
+                made[part] = [graded(one) for one in listed]
         return made
 
     def _inside(self, one: Any, part: str, name: str) -> Any:
@@ -308,7 +308,7 @@ class Columns:
         made = dict(one)
         for ours, said in self.named.items():
             called = "id" if ours == "item" else "score" if ours == "distance" else ours
-            if ours not in (*schema, "distance") or ours == "query":
+            if ours not in (*schema, "distance", "grade") or ours == "query":
                 continue
             key = next(iter(_matching(said, list(one))), None)
             value = at_path(one, said) if key is None else made.pop(key)

@@ -10,7 +10,7 @@ import polars as pl
 from calipers.errors import Unclear, is_command_line
 from calipers.io.tables.cells import Splitter, number_in
 from calipers.io.tables.columns import GRADES, IGNORE, Pairs
-from calipers.io.tables.grades import grades_of_words
+from calipers.io.tables.grades import grades_either_way
 from calipers.io.tables.scan import ROW, InputTable
 from calipers.names import ROW as USUAL
 from calipers.names import plain_name
@@ -56,11 +56,11 @@ def check_grades_are_numbers(
     if not unknown:
         return
     row = int((made == unknown[0]).arg_true()[0])
-    grades = grades_of_words(column.drop_nulls().unique(maintain_order=True).head(20))
-    lines: list[Pairs] = [] if grades is None else [((GRADES, grades),)]
+    found = column.drop_nulls().unique(maintain_order=True).head(20)
+    lines: list[Pairs] = [((GRADES, grades),) for grades in grades_either_way(found)]
     # The same word everywhere judges nothing, whatever its column is called.
     may_be_tag = len(words) == 1 or plain_name(called) not in USUAL["grade"]
-    if called != "grade" and (lines or may_be_tag):
+    if called != "grade" and (len(lines) == 1 or may_be_tag):
         lines.append(((IGNORE, called),))
     listed = first_names([*map(repr, unknown[:4])])
     option = "--grades" if is_command_line() else 'columns={"grades": …}'

@@ -39,7 +39,9 @@ _NO = _plain_words(
 ) | {
     f"{word} {what}"
     for word in ("not", "nicht", "non", "no", "niet", "nao", "nie", "pas", "ikke", "inte")
-    for what in ("relevant", "pertinent", "relevante", "rilevante", "pertinente")
+    for what in words_in(
+        "relevant pertinent relevante rilevante pertinente match hit useful helpful correct good ok"
+    )
 }
 _CIRCLES = frozenset({"o", "○", "◯"})
 """Marks beside which a cross means no, as in Japanese and Korean."""
@@ -125,6 +127,23 @@ def grades_of_words(cells: Iterable[str]) -> str | None:
     return ",".join(
         f"{word}={len(words) - 1 - n + least}" for n, word in enumerate(ordered)
     )
+
+
+def grades_either_way(cells: Iterable[str]) -> list[str]:
+    """The options that may grade words: a known scale, or two unknown words either way.
+
+    >>> grades_either_way(["meh", "superb", "meh"])
+    ['meh=1,superb=0', 'superb=1,meh=0']
+    >>> grades_either_way(["low", "high"]), grades_either_way(["red", "blue", "green"])
+    (['high=1,low=0'], [])
+    """
+    words = [*dict.fromkeys(cells)]
+    if (known := grades_of_words(words)) is not None:
+        return [known]
+    if len(words) != 2 or any(sign in word for word in words for sign in ",="):
+        return []
+    first, second = words
+    return [f"{first}=1,{second}=0", f"{second}=1,{first}=0"]
 
 
 def _level(word: str) -> float | None:

@@ -120,7 +120,12 @@ def _one_part(probe: Probe, read: Read) -> str:
                 for offer in tried(unclear, probe, part, read)
                 if _says_all(offer.pairs, probe)
             ]
-            offers |= {part: alone[0]} if alone else {}
+            graded = [offer for offer in alone if GRADES in dict(offer.pairs)]
+            # Words that may be graded either way are no sign of what a file holds.
+            sure = (
+                alone if len(graded) < 2 else [one for one in alone if one not in graded]
+            )
+            offers |= {part: sure[0]} if sure else {}
         except CalipersError:
             continue
     ordered = {"rank", "score", "distance", "retrieved"}

@@ -93,7 +93,8 @@ def _by_name(table: InputTable, found: list[str], role: Role) -> dict[str, str]:
             )
         names["score"] = "grade" if role == "ground_truth" else "score"
     fields = {*names.values()}
-    ranked = {"rank", "score", "distance"} & (fields | table.said.named.keys())
+    ordered = {"rank", "score", "distance"} & (fields | table.said.named.keys())
+    ranked = bool(ordered) or any(map(is_distance, found))
     if "document" in fields and ranked and not fields & _MORE_THAN_DOCUMENTS:
         # No result is less than a document.
         names = {
