@@ -1,7 +1,7 @@
 import random
 import re
 import sys
-from itertools import product
+from itertools import product, takewhile
 
 import pytest
 from hypothesis import given
@@ -11,7 +11,7 @@ from calipers.errors import MissingExtra
 from calipers.match.cover import Assembly, union
 from calipers.match.locate import Shelf
 from calipers.match.quote import Quote
-from calipers.match.similar import ANCHOR
+from calipers.match.similar import ANCHOR, _around
 from calipers.version import pip_install
 
 # Two letters and a space, so that beginnings and ends meet by themselves.
@@ -197,3 +197,25 @@ def test_texts_that_repeat_themselves_take_no_time():
     quote = Quote("ab" * 300 + "c")
     assembly = Assembly(quote.length)
     assert not any(assembly.add(quote.edge_pieces("ab" * n)) for n in range(2, 60))
+
+
+@given(st.text("ab", max_size=80), st.text("ab", max_size=80), st.data())
+def test_stretches_agree_as_far_as_letter_by_letter(one_text, other, data):
+    at = data.draw(st.integers(0, len(one_text)))
+    there = data.draw(st.integers(0, len(other)))
+
+    def naive(pairs):
+        return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+    before = naive(zip(reversed(one_text[:at]), reversed(other[:there]), strict=False))
+    after = naive(zip(one_text[at:], other[there:], strict=False))
+    assert _around(one_text, other, at, there, 0) == (before, after)
+
+
+@given(st.lists(st.text("ab", min_size=1, max_size=6), max_size=6), st.text("ab", min_size=1))
+def test_texts_are_found_by_their_edges(texts, part):
+    shelf = Shelf(texts)
+    assert [*shelf.beginning_with(part)] == [
+        n for n, text in enumerate(texts) if text.startswith(part)
+    ]
+    assert [*shelf.ending_with(part)] == [n for n, text in enumerate(texts) if text.endswith(part)]

@@ -227,6 +227,30 @@ class Shelf:
     def __init__(self, texts: Sequence[str]) -> None:
         self.texts = texts
         self._found: dict[str, list[tuple[int, int]]] = {}
+        self._by_edge: dict[tuple[int, bool], dict[str, list[int]]] = {}
+
+    def beginning_with(self, part: str) -> Sequence[int]:
+        """The numbers of the texts that begin with a part.
+
+        >>> Shelf(["so", "a lock", "for locks"]).beginning_with("a l")
+        [1]
+        """
+        return self._with_edge(part, at_end=False)
+
+    def ending_with(self, part: str) -> Sequence[int]:
+        """The numbers of the texts that end with a part."""
+        return self._with_edge(part, at_end=True)
+
+    def _with_edge(self, part: str, *, at_end: bool) -> Sequence[int]:
+        # Many quotes ask for parts of the same few lengths: each text is cut once for each.
+        size = len(part)
+        if (by_edge := self._by_edge.get((size, at_end))) is None:
+            by_edge = self._by_edge[size, at_end] = {}
+            for number, text in enumerate(self.texts):
+                by_edge.setdefault(text[-size:] if at_end else text[:size], []).append(
+                    number
+                )
+        return by_edge.get(part, ())
 
     def look_for(self, seeds: Iterable[str]) -> None:
         """Search for these seeds in one pass, so that ``hits`` needs none."""

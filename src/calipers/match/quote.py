@@ -111,14 +111,12 @@ class Quote:
         pieces: dict[int, list[Piece]] = {}
         whole = len(self.text)
         sizes = range(ANCHOR, min(seed_size(self.text), whole))
-        ends = tuple(self.text[-n:] for n in sizes)
-        begins = tuple(self.text[:n] for n in sizes)
-        for number, text in enumerate(shelf.texts if sizes else ()):
-            if text.startswith(ends) or text.endswith(begins):
-                pieces[number] = [
-                    *((whole - len(end), whole) for end in ends if text.startswith(end)),
-                    *((0, len(begin)) for begin in begins if text.endswith(begin)),
-                ]
+        for size in sizes:
+            for number in shelf.beginning_with(self.text[-size:]):
+                pieces.setdefault(number, []).append((whole - size, whole))
+        for size in sizes:
+            for number in shelf.ending_with(self.text[:size]):
+                pieces.setdefault(number, []).append((0, size))
         return pieces
 
     @cached_property
