@@ -188,6 +188,36 @@ def bedrock(draw: random.Random, ids: list[str]) -> dict[str, Any]:
     return {"retrievalResults": results}
 
 
+def solr(draw: random.Random, ids: list[str]) -> dict[str, Any]:
+    key = draw.choice(("id", "chunk_id"))
+    docs = [{key: name, "title_t": ["T"], "score": score} for name, score in _falling(draw, ids)]
+    header = {"status": 0, "QTime": 3, "params": {"wt": "json"}}
+    return {"responseHeader": header, "response": {"numFound": 5, "start": 0, "docs": docs}}
+
+
+def typesense(_: random.Random, ids: list[str]) -> dict[str, Any]:
+    hits = [{"document": {"id": name}, "highlights": [], "text_match": 9} for name in ids]
+    return {"facet_counts": [], "found": 5, "hits": hits, "page": 1, "search_time_ms": 1}
+
+
+def meilisearch(draw: random.Random, ids: list[str]) -> dict[str, Any]:
+    key = draw.choice(("id", "objectID", "_id"))
+    hits = [
+        {key: name, "title": "T", "_rankingScore": score} for name, score in _falling(draw, ids)
+    ]
+    return {"hits": hits, "estimatedTotalHits": 5, "limit": 20, "offset": 0}
+
+
+def kendra(_: random.Random, ids: list[str]) -> dict[str, Any]:
+    items = [{"Id": f"t-{name}", "Type": "DOCUMENT", "DocumentId": name} for name in ids]
+    return {"ResultItems": items, "TotalNumberOfResults": 5}
+
+
+def redis(_: random.Random, ids: list[str]) -> dict[str, Any]:
+    docs = [{"id": name, "vector_distance": str(number)} for name, number in _rising(ids)]
+    return {"total": 5, "docs": docs}
+
+
 ANSWERS: dict[str, Callable[[random.Random, list[str]], dict[str, Any]]] = {
     "haystack": haystack,
     "pinecone": pinecone,
@@ -202,6 +232,11 @@ ANSWERS: dict[str, Callable[[random.Random, list[str]], dict[str, Any]]] = {
     "opensearch": elasticsearch,
     "vector_store": vector_store,
     "bedrock": bedrock,
+    "solr": solr,
+    "typesense": typesense,
+    "meilisearch": meilisearch,
+    "kendra": kendra,
+    "redis": redis,
 }
 
 
@@ -418,7 +453,7 @@ def rank_eval(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str]
 def by_query(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str]:
     """An object with a record under each question."""
     returned = draw.choice(("retrieved", "results", "retrieved_ids"))
-    wanted = draw.choice(("ground_truth", "relevant", "expected_ids"))
+    wanted = draw.choice(("ground_truth", "relevant", "expected_ids", "gold"))
     rows = {query: {returned: ids, wanted: [*truth[query]]} for query, ids in run.items()}
     return rows, "both"
 
@@ -642,7 +677,7 @@ def of_system(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str]
 
 def judged_results(draw: random.Random, truth: Truth, run: Ranked) -> tuple[Any, str]:
     """Results that carry a judgement each, under a name that is known or not."""
-    name = draw.choice(("relevant", "is_relevant", "label", "verdict", "ok", "fits"))
+    name = draw.choice(("relevant", "is_relevant", "grade", "judgement", "label", "fits"))
     no, yes = draw.choice(((0, 1), (False, True), ("no", "yes"), ("bad", "good")))
     part = draw.choice(("results", "retrieved", "hits"))
     rows = []

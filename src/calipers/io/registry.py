@@ -6,7 +6,6 @@ like those in the folder ``formats``. They are tried if no built-in one recognis
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from inspect import isabstract
@@ -109,12 +108,10 @@ def read_probe(probe: Probe, role: Role) -> Dataset:
         raise settled(unclear, probe, role, read_probe) from None
     if probe.trial or (found.unclear is None and not _lacks_a_part(found, probe, role)):
         return found
-    from calipers.io.tables.propose import proposed
+    from calipers.io.tables.propose import with_proposal
 
     asking = found.unclear or Unclear("", *_parts_of_table(found, probe, role))
-    return replace(
-        found, proposal=proposed(asking, probe, role, read_probe), unclear=None
-    )
+    return with_proposal(found, asking, probe, role, read_probe)
 
 
 def _lacks_a_part(found: Dataset, probe: Probe, role: Role) -> bool:

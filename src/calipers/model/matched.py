@@ -284,6 +284,8 @@ class Dataset:
     """Why it holds no ground truth, where it looks as if it did."""
     proposal: str = ""
     """The options that name a missing part, where a column or field may be it."""
+    answers: tuple[tuple[tuple[str, str], ...], ...] = ()
+    """The same options as mappings."""
     unclear: Unclear | None = None
     """The mappings that may name a missing part, before they are tried."""
 

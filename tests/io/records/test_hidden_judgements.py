@@ -54,3 +54,10 @@ def test_what_counts_or_scores_or_says_nothing_is_no_judgement(values, tmp_path)
     asked = ("Who?", "When?")
     _, lines = lines_for([{"query": one, "results": results} for one in asked], tmp_path)
     assert not lines
+
+
+def test_two_lists_under_each_question_are_asked_about(tmp_path) -> None:
+    mapping = {"Who?": {"run": ["a", "b"], "gold": ["b"]}, "When?": {"run": ["c"], "gold": ["c"]}}
+    path, lines = lines_for(mapping, tmp_path)
+    assert lines == ["--column retrieved=run"]
+    assert evaluate(path, columns=said(lines[0]), metrics="mrr")["mrr"].mean == 0.75

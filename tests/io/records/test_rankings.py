@@ -130,6 +130,29 @@ def test_the_id_of_a_result_is_proposed_by_what_it_has_in_common() -> None:
     assert evaluate([record], columns={"item": "ref"}, metrics="mrr")["mrr"].mean == 0.5
 
 
+@pytest.mark.parametrize(
+    ("name", "grades", "asks"),
+    [
+        ("relevance_scores", [1, 0], True),
+        ("my_labels", [2, 1], False),  # no word of judgement
+        ("label_values", [1, 0], True),
+        ("relevance_scores", [0.7, 0.2], False),
+        ("relevance_scores", [3, 2, 1], False),  # as many as the results
+        ("relevant_pages", [3, 4], False),
+    ],
+)
+def test_a_list_as_long_as_the_targets_may_grade_them(name, grades, asks) -> None:
+    record = {"query": "Who?", "retrieved": ["a", "c", "b"], "ground_truth": ["a", "b"]}
+    record[name] = grades
+    if asks:
+        with pytest.raises(InvalidInput, match=rf'columns={{"grade": "{name}"}}'):
+            evaluate([record])
+        values = evaluate([record], columns={"grade": name}, metrics="recall@1")
+        assert values["recall@1"].mean == 1.0
+    else:
+        assert evaluate([record], metrics="recall@1")["recall@1"].mean == 0.5
+
+
 def test_grades_beside_targets_are_not_read_where_the_user_says_so() -> None:
     record = {"query": "Who?", "retrieved": ["a"], "ground_truth": ["a", "b"], "grades": [1, 0]}
     with pytest.raises(InvalidInput, match=r'columns={"grade": "grades"} .*\n.*"ignore": "grades"'):

@@ -1,5 +1,7 @@
 """A long table with the expected item beside each result is read as both parts."""
 
+import json
+
 import pytest
 
 from calipers import evaluate
@@ -140,3 +142,18 @@ def test_what_is_called_expected_is_the_target_beside_ids_of_a_usual_name(tmp_pa
     line = lines_of(str(caught.value))[0]
     assert line == "--column query=utterance --column item=truth --column retrieved=doc_id"
     assert value(line, data=path) == 0.75
+
+
+def test_what_both_files_lack_is_one_line(tmp_path):
+    truth = tmp_path / "truth.csv"
+    truth.write_text("User question,Source\nWho?,a\nWhere?,d\n")
+    run = tmp_path / "run.json"
+    rows = [{"question": "Who?", "top_k": [{"doc_id": "b"}, {"doc_id": "a"}]}]
+    rows += [{"question": "Where?", "top_k": [{"doc_id": "d"}]}]
+    run.write_text(json.dumps(rows))
+    given = {"ground_truth": truth, "run": run}
+    with command_line(), pytest.raises(InvalidInput) as caught:
+        evaluate(**given)
+    [line] = lines_of(str(caught.value))
+    assert line.endswith("--column item=Source --column retrieved=top_k")
+    assert evaluate(**given, columns=said(line), metrics="mrr")["mrr"].mean == 0.75

@@ -39,3 +39,21 @@ def test_ids_with_and_without_a_grade_in_one_cell_are_refused(tmp_path):
     entries = cell([{"id": "a", "grade": 1}, {"id": "b", "grade": "?"}])
     with pytest.raises(InvalidInput, match="ids without a grade beside others with one"):
         load(put(tmp_path, f"question,expected_ids\nq,{entries}\n"), "ground_truth")
+
+
+def test_names_of_files_with_a_blank_in_a_mapping_are_ids(tmp_path):
+    graded = cell({"file 1.pdf": 2, "file 2.pdf": 0})
+    path = put(tmp_path, f"question,expected,retrieved\nq,{graded},file 2.pdf; file 1.pdf\n")
+    assert evaluate(path, metrics="mrr")["mrr"].mean == 0.5
+
+
+@pytest.mark.parametrize(("name", "asks"), [("relevance_scores", True), ("pages", False)])
+def test_numbers_for_each_target_of_a_cell_are_asked_about(name, asks, tmp_path):
+    rows = "Who?,a;b,1;0,a;c;b\nWhen?,c,2,d;c;e\n"
+    path = put(tmp_path, f"question,expected_ids,{name},retrieved_ids\n{rows}")
+    if asks:
+        with pytest.raises(InvalidInput, match=f"the cells of '{name}' .* seem to grade"):
+            evaluate(path)
+    assert evaluate(path, columns={"ignore": name}, metrics="mrr")["mrr"].mean == 0.75
+    if not asks:
+        assert evaluate(path, metrics="mrr")["mrr"].mean == 0.75

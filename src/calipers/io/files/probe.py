@@ -37,6 +37,17 @@ _ABOUT_TARGETS = ("grade", *PARALLEL, *NEGATIVES)
 """Fields whose lists are about the targets."""
 
 
+def _is_about_targets(name: str, held: object) -> bool:
+    """Whether a field lists what is about the targets: their grades, or what is not relevant."""
+    if not isinstance(held, list):
+        return False
+    if name in _ABOUT_TARGETS or not held or not isinstance(held[0], int | float):
+        return name in _ABOUT_TARGETS
+    from calipers.io.records.parallel import says_grades
+
+    return says_grades(name)
+
+
 @dataclass(frozen=True, eq=False)
 class Probe:
     """A probe of a file; each property is computed once, when needed."""
@@ -217,7 +228,7 @@ class Probe:
         has_text = any(isinstance(one, str) for one in given.values())
         if look.shape == "object" and owner is None and not has_text:
             return None
-        if any(isinstance(given.get(name), list) for name in _ABOUT_TARGETS):
+        if any(_is_about_targets(*field) for field in given.items()):
             return None  # lists about the targets, which only records merge with them
         if look.shape == "lines":
             large = json_files.flat_lines(self.source, self.columns_said)

@@ -524,13 +524,26 @@ def _by_query(value: Mapping[str, object], said: Columns) -> list[object]:
     return records
 
 
+def _lists_one_part(record: Mapping[str, object]) -> bool:
+    """Whether a record lists its results or its targets, and something else beside them.
+
+    >>> _lists_one_part({"run": ["a", "b"], "gold": ["b"]}), _lists_one_part({"q1": [], "q2": []})
+    (True, False)
+    """
+    lists = [key for key, value in record.items() if isinstance(value, list)]
+    if len(lists) < 2 or is_answer(record):
+        return False
+    known = names_of_parts({"query": "", **record}, "both")
+    return any(known.get(part, part) in lists for part in ("retrieved", "ground_truth"))
+
+
 def _is_answer(record: object, said: Columns) -> TypeGuard[Mapping[str, object]]:
     """Whether a value is a record of both parts without a question, or holds one deeper inside."""
     if not isinstance(record, Mapping) or not all(isinstance(key, str) for key in record):
         return False
     if _lists_both_parts(said.fresh().renamed(record, "") if said else record):
         return True
-    return _keeps_results_inside(record)
+    return _lists_one_part(record) or _keeps_results_inside(record)
 
 
 def _keeps_results_inside(record: Mapping[str, object]) -> bool:

@@ -32,7 +32,6 @@ from calipers.io.records.schema import At, JsonResult, JsonTarget
 from calipers.io.tables.cells import Splitter, looks_like_texts
 from calipers.io.tables.columns import (
     IGNORE,
-    Pairs,
     may_be_the_grade,
     say,
     with_tags,
@@ -47,7 +46,6 @@ from calipers.names import (
     JUDGED,
     METADATA,
     NEGATIVES,
-    PARALLEL,
     QUOTE,
     RESULT,
     ROW,
@@ -318,20 +316,10 @@ def _add_negatives(record: dict[str, object], at: At) -> None:
         return
     lists = {key: values for key, values in record.items() if isinstance(values, list)}
     plain = {plain_name(str(key)): key for key in lists}
-    grades = lists.get("grade")
-    if grades is not None and isinstance(truth, list) and len(grades) == len(truth):
-        truth = record["ground_truth"] = list(map(_with_grade, truth, grades))
-    for key in (plain[name] for name in PARALLEL if name in plain):
-        if not any(isinstance(value, Mapping | list) for value in lists[key]):
-            by_place: tuple[Pairs, ...] = ()
-            if len(lists[key]) == len(truth) and all(map(grades_one, lists[key])):
-                by_place = ((("grade", key),),)
-            raise Unclear(
-                f"the field {key!r} at {at()} seems to grade the targets",
-                *by_place,
-                ((IGNORE, key),),
-                otherwise='Write each target with its grade, {"id": "a", "grade": 2}',
-            )
+    if lists.keys() - {"retrieved", "ground_truth"}:
+        from calipers.io.records.parallel import with_parallel_grades
+
+        truth = record["ground_truth"] = with_parallel_grades(record, truth, at)
     listed = truth
     if isinstance(truth, list) and any(name in plain for name in _FOUND_BY_SCORE):
         # What a miner of negatives found has its scores, which are no grades.
@@ -342,17 +330,6 @@ def _add_negatives(record: dict[str, object], at: At) -> None:
         plainly = bool(listed) and all(map(is_id, listed))
         listed = [*listed, *(_not_relevant(one, plainly) for one in lists[key])]
         record["ground_truth"] = listed
-
-
-def grades_one(value: object) -> bool:
-    """Whether a value is a grade, as a number or in words."""
-    return value is not None and grade_of(value) is not None
-
-
-def _with_grade(target: object, grade: object) -> dict[str, object]:
-    """A target with the grade that stands at its place in another list."""
-    named = target if isinstance(target, Mapping) else {"id": target}
-    return {**named, "grade": grade}
 
 
 _FOUND_BY_SCORE = ("negative_ctxs", "hard_negative_ctxs")

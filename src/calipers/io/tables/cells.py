@@ -260,6 +260,8 @@ def _is_sentence(cell: str) -> bool:
     """Three words without separators or file names, or two words and final punctuation."""
     if _BRACKETED.fullmatch(cell):
         return False
+    if cell[:1] == "{" and (entries := entries_in(decoded_text(cell))) is not None:
+        return looks_like_texts(one for one, _ in entries)
     parts = [_BEGINS.sub("", part) for part in re.split(r"[;|,\n]\s*", cell) if part]
     longest = max((len(_WORD.findall(part)) for part in parts), default=0)
     if all(re.search(r"\.\w{2,5}$", part.strip()) for part in parts):

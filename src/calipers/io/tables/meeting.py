@@ -66,6 +66,11 @@ def in_common(dataset: Dataset, columns: Columns, role: Role, before: Columns) -
             return Common("alone", refused="" if is_settled else str(refused))
         finally:
             columns.seen.update(fresh.seen)
+        lacks = (
+            other.run is None if role == "ground_truth" else other.ground_truth is None
+        )
+        if lacks and other.answers:
+            return Common("unread", answers=other.answers)
         truth = truth if role == "ground_truth" else other.ground_truth
         run = run if role == "run" else other.run
     first = None if run is None else next(iter(run.scan()), None)

@@ -7,6 +7,7 @@ results and targets is seen.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -189,11 +190,15 @@ def in_settings(*pairs: tuple[str, str]) -> str:
     )
 
 
-def proposed(unclear: Unclear, probe: Probe, role: Role, read: Read) -> str:
-    """The lines that could be read, and below them their looks; empty if there is none."""
-    offers = tried(unclear, probe, role, read)
+def with_proposal(
+    dataset: Dataset, asking: Unclear, probe: Probe, role: Role, read: Read
+) -> Dataset:
+    """A dataset that lacks a part, with the lines that could be read, each with its look."""
+    offers = tried(asking, probe, role, read)
     lines = ", or ".join(offer.line for offer in offers)
-    return lines + looks_at(offers, named=False) if offers else ""
+    looks = looks_at(offers, named=False) if offers else ""
+    answers = tuple(offer.pairs for offer in offers)
+    return replace(dataset, proposal=lines + looks, answers=answers, unclear=None)
 
 
 def tried(unclear: Unclear, probe: Probe, role: Role, read: Read) -> list[Offer]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import polars as pl
 
 from calipers.errors import InvalidInput, Unclear
+from calipers.io.records.parallel import says_grades
 from calipers.io.tables.by_values import (
     holds_ids_beside,
     with_grades_by_values,
@@ -293,12 +294,19 @@ def check_fields(
             about_queries=lists,
             ordered=has_results or role != "both",
         )
-    _check_no_grades_beside(profiles, table.name, left)
+    _check_no_grades_beside(profiles, table.name, left, ours)
 
 
-def _check_no_grades_beside(profiles: Profiles, name: str, left: Sequence[str]) -> None:
+def _check_no_grades_beside(
+    profiles: Profiles, name: str, left: Sequence[str], ours: Mapping[str, str]
+) -> None:
     """Refuse cells that list a grade for each of the ids in another cell."""
-    for one in (column for column in left if plain_name(column) in PARALLEL):
+    counts = [profiles[ours[one]].count for one in ("item", "retrieved") if one in ours]
+    for one in left:
+        # As many as the targets, and not as many as the results.
+        as_many = counts[:1] == [profiles[one].count] != counts[1:]
+        if plain_name(one) not in PARALLEL and not (as_many and says_grades(one)):
+            continue
         cells = profiles[one].cells if profiles[one].holds_numbers else []
         several = [cell for cell in cells if _SEVERAL_IN(cell)]
         if several:
