@@ -41,7 +41,8 @@ METHOD = """## The methods in brief
   that this test does not reject, where 8 or more queries changed. Equal texts count once.
 - **Several differences**: all rows of a command are flipped together. The adjusted p is the share
   of flips in which any row is as extreme (Westfall and Young's step-down minP).
-- **A slice**: the permutation test, and neither side's interval holds the other's mean.
+- **A slice**: the permutation test, and neither side's interval holds the other's mean. A
+  comparison names one that moved 0.05 or more, twice as far as the whole, with an adjusted p ≤ .05.
 - **What 0.05 takes**: for hits the exact power of the sign test at both ends of the 95% interval of
   the share that changed (Clopper and Pearson). Else it is 7.85 s² / 0.05² + 2 at both ends of
   Bonett's 95% interval of s². Both are rounded outward; below 5 changes nothing is said. A plan
@@ -118,6 +119,7 @@ RATES: dict[str, tuple[int, Callable[[int], Iterator[Rate]]]] = {
     "slices": (100, slices.marks),
     "slices-unequal": (200, slices.unequal),
     "slices-fallen": (100, slices.fallen),
+    "slices-compared": (300, slices.unasked),
     "confirmations": (1_600, sealed.confirmations),
     "k": (500, sweeps.which_k),
     "alarms": (16, nights.false_alarms),
@@ -162,6 +164,7 @@ families | Whatever one command marks | ≤ 0.06 | equal systems, and `compare`,
 slices | Marks on slices | ≤ 0.06 | slices of one distribution, and any is marked
 slices-unequal | Slices with unequal spreads | ≤ 0.06 | one mean, and one spreads more
 slices-fallen | Slices that fell | ≥ 0.9 | from 0.9 to 0.3, 20 of 100 queries, and marked
+slices-compared | Slices that a comparison names | ≤ 0.06 where nothing changed, beside its marks; a fall ≥ 0.8 | `compare` says which slice fell or rose most
 confirmations | Sealed queries | ≤ 0.05 over five looks; a true gain ≥ 0.65 | a tuner of 200 tries without merit gets one confirmed
 k | Which k | ≤ 0.05 for a safe k | more than 0.05 of recall is lost
 alarms | Alarms: false ones a year | ≤ 2, with a budget of 1 | episodes while nothing changes

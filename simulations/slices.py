@@ -1,6 +1,7 @@
-"""Marks on slices."""
+"""Marks on slices, and slices that a comparison names."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -95,3 +96,75 @@ def fallen(draws: int) -> Iterator[Rate]:
 def _marks(values: Floats, parts: Sequence[int]) -> list[bool]:
     found = calipers.slices(result(values, {"part": parts}), "part")
     return [row.standing in ("better", "worse") for row in found.rows]
+
+
+# What `compare` names of its own accord: the slice that fell or rose most
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Slices of so many queries, and the share of each that chance decides anew."""
+
+    sizes: tuple[int, ...]
+    undecided: tuple[float, ...]
+    kind: str = "hits"
+
+
+CUTS: dict[str, Cut] = {
+    "hits, 4 × 20, a fifth undecided": Cut((20,) * 4, (0.2,) * 4),
+    "hits, 5 × 100, two fifths undecided": Cut((100,) * 5, (0.4,) * 5),
+    "hits, 20, 30, 100, 200, half undecided": Cut((20, 30, 100, 200), (0.5,) * 4),
+    "hits, four undecided of 60 beside 400": Cut((60, 60, 60, 60, 400), (0.6,) * 4 + (0.0,)),
+    "scores, 8 × 12, all undecided": Cut((12,) * 8, (1.0,) * 8, "scores"),
+    "scores, 20 × 15, all undecided": Cut((15,) * 20, (1.0,) * 20, "scores"),
+    "scores, one undecided of 6 × 20": Cut((20,) * 6, (1.0, *(0.0,) * 5), "scores"),
+}
+FALLS: dict[str, tuple[Cut, float, float]] = {
+    "hits, 20 of 80 fall from 0.9 to 0.3": (Cut((20,) * 4, (0.2,) * 4), 0.9, 0.3),
+    "hits, 20 of 350 fall from 0.9 to 0.3": (Cut((20, 30, 100, 200), (0.5,) * 4), 0.9, 0.3),
+    "hits, 12 of 96 fall from 1 to 0.2": (Cut((12,) * 8, (0.4,) * 8), 1.0, 0.2),
+    "hits, 100 of 500 fall from 0.9 to 0.6": (Cut((100,) * 5, (0.4,) * 5), 0.9, 0.6),
+}
+"""The first slice falls; the others change by chance."""
+
+
+def unasked(draws: int) -> Iterator[Rate]:
+    """How often `compare` names a slice: where nothing changed, and where one fell."""
+    for name, slices in CUTS.items():
+        found = _share_named(slices, None, draws)
+        yield Rate(name, "names a slice", found, draws, highest=0.06)
+    few = max(10, draws // 4)
+    for name, (slices, before, now) in FALLS.items():
+        found = _share_named(slices, (before, now), few)
+        yield Rate(name, "names it", found, few, lowest=0.8)
+
+
+def _share_named(slices: Cut, fall: tuple[float, float] | None, draws: int) -> float:
+    """The share of comparisons that name any slice, or the one that fell."""
+    rng = np.random.default_rng([SEED, 77, len(slices.sizes), sum(slices.sizes)])
+    parts = np.repeat(np.arange(len(slices.sizes)), slices.sizes)
+    undecided = np.repeat(slices.undecided, slices.sizes)
+    named = 0
+    for _ in range(draws):
+        runs = _by_chance(rng, undecided, slices.kind)
+        if fall is not None:
+            fallen = [(rng.random(len(parts)) < share) * 1.0 for share in fall]
+            runs = [np.where(parts == 0, *each) for each in zip(fallen, runs, strict=True)]
+        systems = {
+            name: result(values, {"part": parts.tolist()})
+            for name, values in zip(("old", "new"), runs, strict=True)
+        }
+        texts = calipers.compare(systems).moved_slices
+        named += any(fall is None or "(part=0) fell" in text for text in texts)
+    return named / draws
+
+
+def _by_chance(rng: Generator, undecided: Floats, kind: str) -> list[Floats]:
+    """Two systems that are as good; what is undecided is drawn anew for each."""
+    n = len(undecided)
+    first, *runs = (
+        (rng.random(n) < 0.7) * (rng.beta(3.0, 2.0, n) if kind == "scores" else 1.0)
+        for _ in range(3)
+    )
+    again = rng.random(n) < undecided
+    return [np.where(again, values, first) for values in runs]

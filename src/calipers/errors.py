@@ -89,6 +89,17 @@ def command_line() -> Iterator[None]:
         _COMMANDS.pop()
 
 
+@contextmanager
+def no_command_line() -> Iterator[None]:
+    """While a command serves pages or an agent, who type no options."""
+    kept = [*_COMMANDS]
+    _COMMANDS.clear()
+    try:
+        yield
+    finally:
+        _COMMANDS[:] = kept
+
+
 def is_command_line() -> bool:
     """Whether what is proposed will be typed into a shell."""
     return bool(_COMMANDS)

@@ -1,11 +1,25 @@
-"""Sentences that name options, as Python says them: with keywords.
+"""Sentences that name options, as Python says them, with keywords, and as a page says them.
 
-A sentence is written once, with the options of the command line. What Python shows passes
-through here: documents in ``present.terminal``, errors about ids where they leave an operation.
+A sentence is written once, with the options of the command line. What Python shows and what pages
+show passes through here: documents in ``present.retold``, errors where they leave an operation.
+Texts of the user, such as a question about another tool, stay as they are.
 """
 
 import re
+from collections.abc import Callable
 
+from calipers.names import words_in
+
+OPTIONS = words_in(
+    "accept add-to address against all anyway as ask-for baseline by candidates changed check "
+    "cluster column config corpus corpus-size corrected-by depth distance drop endpoint every "
+    "exact explain filled floor from from-traces grades ground-truth guidelines header id "
+    "join-calls json judge judged ledger level list machines map-ids match max-age memory metrics "
+    "min-score model most no-results output overwrite param per-query pool port primary questions "
+    "rel request require resolve restart results retriever retry-errors run sampled save sealed "
+    "sheet stage store times to until weight-by when-tied where"
+)
+"""Options that sentences name; what else begins with two hyphens is the user's."""
 _CHOICES = "complete|id|quote|span|document|evidence|score|all|at-random"
 _VALUE = rf"\d+(?:\.\d+)?|'[^']*'|\"[^\"]*\"|[^\s`',;()]*=[^\s`;()]*[^\s`;,.()]|(?:{_CHOICES})\b"
 _PLACE = r"[A-Z][A-Z.:_-]*\b"
@@ -22,6 +36,12 @@ _GIVEN = re.compile(
     r"(\b[Gg]ive |[a-z]= (?:and|or) )--([a-z]+(?:-[a-z]+)*)(?=[ ,;.]|$)(?! [A-Z])"
 )
 """An option to be given, whose value the reader knows."""
+_QUOTED = re.compile(r"(?<=[\s(])(\"[^\"]*\")(?![\w\"])")
+"""A text of the user in a sentence; no value of an option."""
+_ADVICE = re.compile(r"(?:.*, or )?give --.+|--[a-z-]+ .+|-k \d+.*")
+"""Cells and lines that are ours, not a text of the user."""
+_ASIDE = re.compile(r" \(--[a-z-]+(?:, --[a-z-]+)*\)")
+"""Options in brackets behind what they are."""
 _BESIDE = re.compile(r" \([^()]*\bin Python\)")
 """The keyword, where a sentence has it beside the option."""
 _ONE_BESIDE = re.compile(
@@ -53,17 +73,71 @@ def in_python(text: str, after: str = "") -> str:
     """
     if "--" not in text and " in Python)" not in text:
         return _K.sub(r"k=\1", text, count=1) if _K.match(text) else text
-    if (alone := _ALONE.fullmatch(text)) is not None:
+    alone = _ALONE.fullmatch(text)
+    if alone is not None and alone[1] in OPTIONS:
         k = "" if alone[3] is None else f", k={alone[3]}"
         return f"{_keyword(alone[1])}={_quoted(alone[2].strip(chr(39)))}{k}"
-    parts = text.replace("--explain", ".explain()").replace("--as csv", ".to_polars()")
-    by_tick = parts.split("`")
-    by_tick[::2] = (_with_keywords(part, after) for part in by_tick[::2])
+    return _outside(text, lambda part: _with_keywords(part, after))
+
+
+def as_settings(text: str) -> str:
+    """Name settings instead of options, as a page has no command line; commands stay as typed.
+
+    >>> as_settings("No corpus is given (--corpus); give --candidates or `calipers eval --rel 2`.")
+    'No corpus is given; give candidates or `calipers eval --rel 2`.'
+    >>> as_settings("Compare with --anyway (anyway=True in Python), see --explain")
+    'Compare with anyway, see the details'
+    """
+    return _outside(text, _with_settings) if "--" in text else text
+
+
+def in_cell(text: str, say: Callable[[str], str]) -> str:
+    """Say a cell or a line in another way if it is advice; what else it holds may be the user's.
+
+    >>> in_cell("write ids alike, or give --map-ids", in_python)
+    'write ids alike, or give map_ids='
+    >>> in_cell("How do I squash with git rebase --from x --all?", in_python)
+    'How do I squash with git rebase --from x --all?'
+    """
+    return say(text) if _ADVICE.fullmatch(text) else text
+
+
+def _outside(text: str, say: Callable[[str], str]) -> str:
+    """The text, said in another way outside of commands and of quoted texts of the user."""
+    by_tick = text.split("`")
+    for at in range(0, len(by_tick), 2):
+        parts = _QUOTED.split(by_tick[at])
+        # Behind an option quotation marks hold its value.
+        ours = [i % 2 == 0 or _ends_in_option(parts[i - 1]) for i in range(len(parts))]
+        if all(ours):
+            by_tick[at] = say(by_tick[at])
+            continue
+        pairs = zip(parts, ours, strict=True)
+        by_tick[at] = "".join(say(part) if is_ours else part for part, is_ours in pairs)
     return "`".join(by_tick)
+
+
+def _ends_in_option(text: str) -> bool:
+    """Whether the last word is an option."""
+    words = text.split()
+    return bool(words) and words[-1].startswith("--")
+
+
+def _with_settings(text: str) -> str:
+    """A text outside of commands, with names of settings in place of options."""
+    text = text.replace(": --as csv", "").replace("--explain", "the details")
+    text = _ASIDE.sub(lambda found: "" if _known(found[0]) else found[0], text)
+    text = _BESIDE.sub("", text)
+    return _OPTION.sub(lambda found: found[1] if found[1] in OPTIONS else found[0], text)
+
+
+def _known(text: str) -> bool:
+    return all(name in OPTIONS for name in _OPTION.findall(text))
 
 
 def _with_keywords(text: str, after: str) -> str:
     """A text outside of commands, with keywords in place of options."""
+    text = text.replace("--explain", ".explain()").replace("--as csv", ".to_polars()")
     text = _ONE_BESIDE.sub(r"\1", text)
     if _OPTION.search(text) is None:
         return text
@@ -73,15 +147,25 @@ def _with_keywords(text: str, after: str) -> str:
         text,
     )
     text = _MAP_IDS.sub(lambda found: _assigned(found[1], found[2]), text)
-    text = _WITH_VALUE.sub(lambda found: _assigned(found[1], found[2]), text)
+    text = _WITH_VALUE.sub(
+        lambda found: _assigned(found[1], found[2]) if found[1] in OPTIONS else found[0],
+        text,
+    )
     for _ in range(2):
         # Of two the second stands behind the first.
-        text = _GIVEN.sub(lambda found: f"{found[1]}{_keyword(found[2])}=", text)
+        text = _GIVEN.sub(
+            lambda found: (
+                f"{found[1]}{_keyword(found[2])}=" if found[2] in OPTIONS else found[0]
+            ),
+            text,
+        )
     return _OPTION.sub(lambda found: _named(found[1], after), text)
 
 
 def _named(option: str, after: str) -> str:
     """An option without a value."""
+    if option not in OPTIONS:
+        return f"--{option}"
     if after and option in _OF_COLUMNS:
         return f'columns={{"{option}": …}}'
     return _keyword(option) + after

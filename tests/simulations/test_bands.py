@@ -47,6 +47,7 @@ BANDS = {
     "slices": lambda: slices.marks(3, sizes=("5 × 20",)),
     "slices-unequal": lambda: slices.unequal(10),
     "slices-fallen": lambda: slices.fallen(12),
+    "slices-compared": lambda: slices.unasked(15),
     "plans": lambda: plans.planned(6, (60,), tuple(plans.PILOTS)[:1]),
     "detect": lambda: detecting.ranges(
         150, (42,), ("10% of hits change", "nDCG: normal"), samples=200

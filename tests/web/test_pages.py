@@ -51,6 +51,18 @@ def test_ground_truths_that_differ_are_refused_with_what_can_be_done(me, filled)
     assert me.get(f"{path}&anyway=1").status == 200
 
 
+def test_no_page_names_an_option_outside_of_a_command(me, filled):
+    _, ids, _ = filled
+    one, other = ids["bm25"], ids["dense"]
+    pages = ["/", "/pools", f"/compare?of={one}&of={other}", "/evaluations/none", "/compare"]
+    pages += [f"/evaluations/{one}{part}" for part in ("", "?open=0", "/report", "/truth")]
+    for address in (*pages, f"/compare?of={one}&of={other}&slices=none"):
+        text = me.get(address).text
+        shown = re.sub(r"<script.*?</script>|<style.*?</style>|<code>[^<]*</code>", " ", text)
+        plain = html.unescape(re.sub(r"<[^>]+>", " ", shown))
+        assert re.findall(r".*(?<![\w-])--[a-z].*", plain) == [], address
+
+
 def test_a_comparison_shows_what_is_asked_for(me, filled):
     _, ids, _ = filled
     path = f"/compare?of={ids['bm25']}&of={ids['dense']}&metric=ndcg%403"

@@ -19,7 +19,7 @@ from calipers.model.document import (
 )
 from calipers.present.drawing import in_notebook, on_page
 from calipers.present.escape import clean
-from calipers.present.terminal import with_keywords
+from calipers.present.retold import for_pages, with_keywords
 from calipers.words import plural, whole_commands
 
 NOTEBOOK = """<style>
@@ -44,6 +44,7 @@ def for_page(
     document: Document, *, heading: str = "h2", name: str = "", ident: str = ""
 ) -> str:
     """Render the document as a section of a page, with its sentence unless ``heading`` is empty."""
+    document = for_pages(document)
     above = f'<p class="kicker">{escaped(name)}</p>' if name else ""
     title = heading_html(document, heading) if heading else ""
     marked = f' id="{escape(ident, quote=True)}"' if ident else ""

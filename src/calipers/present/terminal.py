@@ -3,14 +3,12 @@
 import io
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from calipers.keywords import in_python
 from calipers.model.claim import SIGNS, Standing
 from calipers.model.document import (
     Answers,
@@ -24,6 +22,7 @@ from calipers.model.document import (
     short_notes,
 )
 from calipers.present.escape import ASCII, printable
+from calipers.present.retold import with_keywords
 from calipers.words import plural, whole_commands
 
 if TYPE_CHECKING:
@@ -67,37 +66,10 @@ class PythonConsole(Console):
         )
 
 
-def with_keywords(document: Document) -> Document:
-    """The document as Python says it: with keywords in place of options."""
-    return replace(
-        document,
-        sentence=in_python(document.sentence),
-        blocks=[_block_with_keywords(block) for block in document.blocks],
-        notes=[
-            note._replace(text=in_python(note.text)) for note in in_order(document.notes)
-        ],
-    )
-
-
-def _block_with_keywords(block: Block) -> Block:
-    if isinstance(block, Table):
-        rows = [[_cell_with_keywords(cell) for cell in row] for row in block.rows]
-        return replace(block, rows=rows, more=in_python(block.more))
-    if isinstance(block, Lines):
-        return replace(block, lines=[in_python(line) for line in block.lines])
-    return block
-
-
-def _cell_with_keywords(cell: Cell | str) -> Cell | str:
-    if isinstance(cell, str):
-        return in_python(cell)
-    return replace(cell, text=in_python(cell.text))
-
-
 def as_text(document: Document, *, explain: bool = False) -> str:
     """The output of the command, as plain text."""
     console = PythonConsole(WIDTH)
-    print_document(document, console, explain=explain)
+    print_document(with_keywords(document), console, explain=explain)
     written = cast(io.StringIO, console.file).getvalue()
     return "\n".join(line.rstrip() for line in written.split("\n")).rstrip("\n")
 
@@ -136,7 +108,7 @@ class _Page:
 
     def text(self, text: str) -> str:
         """A text that this console can print, without control characters."""
-        text = printable(in_python(text) if self.in_python else text)
+        text = printable(text)
         return text.translate(ASCII) if self.is_plain else text
 
     def print(self, line: Text | str, *, whole: bool = False) -> None:
@@ -236,7 +208,8 @@ class _Page:
         for one in shown:
             self.advice(one.text)
         if left:
-            self.print(Text(self.text(f"{plural(left, 'more note')}: --explain"), "dim"))
+            how = ".explain()" if self.in_python else "--explain"
+            self.print(Text(self.text(f"{plural(left, 'more note')}: {how}"), "dim"))
 
     def table(self, table: Table) -> Iterator[Text]:
         """The lines of a table; one that is too wide is split into groups of columns."""

@@ -27,8 +27,10 @@ from calipers.errors import (
     StoreAway,
     UnreadableFile,
     WriteFailed,
+    no_command_line,
 )
 from calipers.frozen import dataclass
+from calipers.keywords import as_settings
 from calipers.present.escape import clean
 from calipers.questions.report.commands import commands_about
 from calipers.questions.report.page.page import HERE as REPORT
@@ -196,7 +198,7 @@ def failed(request: Request, error: Exception) -> Response:
     elif isinstance(error, CalipersError):
         # A closed pool may be reopened, so the page keeps what it could not send.
         status = 409 if isinstance(error, PoolClosedError) else 400
-        words = request.app.state.shelf.without_place(str(error))
+        words = as_settings(request.app.state.shelf.without_place(str(error)))
     if request.url.path.startswith("/api/") or status == 500:
         answer = refusal(request.scope, status, words)
     else:
@@ -323,7 +325,8 @@ def serve(
     app = make_app(shelf, listening.address, doors)
     logging.getLogger("calipers.web").setLevel(logging.INFO)
     say({name: listening.address.link(doors.invite(name)) for name in doors.names})
-    uvicorn.Server(config(app)).run(sockets=[listening.socket])
+    with no_command_line():
+        uvicorn.Server(config(app)).run(sockets=[listening.socket])
 
 
 def config(app: ASGIApp, log_level: str = "warning") -> uvicorn.Config:

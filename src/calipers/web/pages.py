@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from calipers.errors import InvalidInput, StoreAway
+from calipers.keywords import as_settings, in_python
 from calipers.labels.agreement_document import verdict as agreed_in_words
 from calipers.labels.desk import PoolSession
 from calipers.model.claim import SIGNS
@@ -297,7 +298,8 @@ def compared(request: Request) -> Response:
         raise
     except InvalidInput as error:
         # What can be done here stands below it, as a link.
-        sentence = shelf.without_place(str(error)).removesuffix(REPAIR).rstrip()
+        sentence = shelf.without_place(str(error))
+        sentence = as_settings(sentence.removesuffix(in_python(REPAIR, "=")).rstrip())
         return render(request, "refused", 409, title="Compare", sentence=sentence)
     names = [facts.name for facts in comparison.metrics]
     metric = wanted.metric or comparison.leading

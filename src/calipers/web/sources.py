@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlencode
 
 from calipers.errors import InvalidInput, StoreAway, UnreadableFile
+from calipers.keywords import as_settings
 from calipers.labels.desk import PoolSession
 from calipers.labels.new_pool import keep, matched_alike, to_judge
 from calipers.model.document import Lines
@@ -303,7 +304,7 @@ class WebSources:
         except StoreAway:
             raise
         except InvalidInput as error:
-            return blocks_html([Lines([self.without_place(str(error))])])
+            return blocks_html([Lines([as_settings(self.without_place(str(error)))])])
         chart = trend_chart(alarm, "/evaluations/{}")
         flat = [replace(panel, ratio=0.16) for panel in chart.panels[:1]]
         above = heading_html(alarm.document(), "h2") + _compare_link(alarm)

@@ -41,9 +41,36 @@ def test_a_loss_that_all_slices_share_is_no_matter_of_a_slice():
     assert moved({"a": [1] * 20, "b": [1] * 20}, {"a": lost, "b": lost}) == ()
 
 
-def test_seven_lost_of_a_slice_may_be_chance_at_the_level_for_slices():
-    old = {"table": [1] * 7, "text": [1] * 80}
-    assert moved(old, {**old, "table": [None] * 7}) == ()
+def test_thirteen_worse_and_three_better_of_twenty_are_named():
+    old = {"table": [1] * 15 + [None] * 5, "text": [1, 1, 1, None] * 15}
+    new = {"table": [None] * 13 + [1, 1] + [1] * 3 + [None] * 2, "text": [1, 1, 1, None] * 15}
+    [text] = moved(old, new)
+    assert "(type=table) fell from 0.750 to 0.250; 13 of 20 queries worse, 3 better" in text
+
+
+def test_six_lost_of_a_slice_are_named_and_five_may_be_chance():
+    old = {"table": [1] * 10, "text": [1] * 80}
+    six, five = ({**old, "table": [None] * lost + [1] * (10 - lost)} for lost in (6, 5))
+    assert len(moved(old, six)) == 1
+    assert moved(old, five) == ()
+
+
+def test_what_chance_does_in_one_of_many_slices_is_not_named():
+    """Six lost, none won in one of ten slices: p = .03 by itself, and the others change more."""
+    halves = {f"s{at}": [1] * 9 + [None] * 7 for at in range(9)}
+    turned = {name: [None] * 9 + [1] * 7 for name in halves}
+    old, new = ({"table": [1] * 16, **halves}, {"table": [None] * 6 + [1] * 10, **turned})
+    systems = {"old": tagged(old), "new": tagged(new)}
+    for record in (*systems["old"], *systems["new"]):
+        record["query"] = record["id"]  # equal texts would be one cluster
+    assert compare(systems, metrics="recall@5").moved_slices == ()
+
+
+def test_a_stricter_level_names_less():
+    old = {"table": [1] * 10, "text": [1] * 80}
+    new = {**old, "table": [None] * 7 + [1] * 3}
+    assert len(moved(old, new)) == 1
+    assert moved(old, new, confidence=0.99) == ()
 
 
 def test_of_several_systems_the_one_is_named():

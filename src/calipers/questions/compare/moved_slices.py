@@ -10,7 +10,7 @@ from calipers.frozen import dataclass
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.fact import Fact, Sentence, joined
 from calipers.model.scores import MetricFacts, Scores
-from calipers.model.slicing import UNASKED, QuerySlice, slices_by, tag_cuts
+from calipers.model.slicing import QuerySlice, slices_by, tag_cuts
 from calipers.questions.compare.comparable import Aligned
 from calipers.questions.compare.paired_claim import (
     LARGE,
@@ -22,8 +22,6 @@ from calipers.questions.compare.paired_claim import (
 from calipers.statistics.clusters import as_units
 from calipers.statistics.paired_rows import PairedRow, paired_rows
 
-FEWEST = 8
-"""Fewer queries that changed are never significant at the level for slices."""
 TIMES = 2.0
 """A slice is named that moved so many times as far as all queries, or the other way."""
 MOST_CELLS = 400_000
@@ -39,6 +37,9 @@ class SliceTests:
     aligned: Aligned
     baseline: str
     metric: MetricFacts
+    alpha: float
+    """How often any slice may be named where nothing changed: all are tested together, and beside
+    what the comparison marks."""
     units: Ints | None
     weights: Floats | None
 
@@ -57,7 +58,7 @@ class SliceTests:
             if (gains := self._gains(system)).any()
             for part in slices_by(scores, tags)
         ]
-        tested = [each for each in tested if np.count_nonzero(_moves(each[2])) >= FEWEST]
+        tested = [each for each in tested if self._is_testable(each[2])]
         facts = [
             self._fact(system, part, ~np.isnan(gains), row)
             for (system, part, gains), row in zip(
@@ -76,13 +77,18 @@ class SliceTests:
         if not columns or len(columns) * len(columns[0]) > MOST_CELLS:
             return []
         test = partial(
-            paired_rows, clusters=self.units, alpha=UNASKED, weights=self.weights
+            paired_rows, clusters=self.units, alpha=self.alpha, weights=self.weights
         )
         large = [each for each in columns if abs(self._mean(each)) >= LARGE]
         alone = test(large, marked=[False] * len(large)) if large else []
         if all(row.standing == "no clear difference" for row in alone):
             return []
         return test(columns)
+
+    def _is_testable(self, gains: Floats) -> bool:
+        """Whether so many queries changed that all of them, one way, are significant."""
+        moves = ~np.isnan(gains) & (gains != 0.0)
+        return bool(2.0 ** (1 - np.count_nonzero(moves)) <= self.alpha)
 
     def _mean(self, values: Floats) -> float:
         return as_units(values, None, self.weights).mean
@@ -107,11 +113,6 @@ class SliceTests:
         for way in ("worse", "better"):
             there = [fact for fact in large if fact.direction == way]
             yield from sorted(there, key=lambda fact: -abs(fact.difference or 0.0))[:1]
-
-
-def _moves(gains: Floats) -> Bools:
-    moves: Bools = ~np.isnan(gains) & (gains != 0.0)
-    return moves
 
 
 def _stands_out(row: PairedRow, whole: PairedRow) -> bool:

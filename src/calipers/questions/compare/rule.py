@@ -259,7 +259,9 @@ def _moved_slices(
     first = pairs.asked[0]
     metric = next(fact for fact in pairs.aligned.facts if fact.name == first)
     wholes = {name: row for (name, other), row in tested.items() if other == first}
-    tests = SliceTests(pairs.aligned, pairs.baseline, metric, pairs.units, pairs.weights)
+    tests = SliceTests(
+        pairs.aligned, pairs.baseline, metric, pairs.alpha, pairs.units, pairs.weights
+    )
     return tests.moved(scores, wholes, without)
 
 

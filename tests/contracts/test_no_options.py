@@ -1,0 +1,160 @@
+"""Python, an agent and pages have no options: what they read names keywords or settings.
+
+Commands to be typed, which stand whole, are not meant.
+"""
+
+import asyncio
+import html
+import json
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import calipers
+from calipers.cli.mcp import Tools, _call_tool, plain_document
+from calipers.errors import CalipersError, command_line, is_command_line, no_command_line
+from calipers.keywords import OPTIONS
+from calipers.operation import arguments
+from calipers.operations import OPERATIONS
+from calipers.present.html import for_page
+from tests.questions.samples import SAMPLES, write_files
+
+OPTION = re.compile(r"[^.\n]*(?<![\w-])--[a-z][^.\n]*")
+COMMAND = re.compile(r"<code>[^<]*</code>|`[^`]*`|^ *calipers .*$", re.MULTILINE)
+
+
+def options_in(text: str) -> list[str]:
+    """What a text says with an option, outside of commands and of markup."""
+    plain = html.unescape(re.sub(r"<[^>]+>", " ", COMMAND.sub(" ", text)))
+    return OPTION.findall(plain)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_no_answer_names_an_option_outside_of_the_command_line(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    sample = SAMPLES[name]
+    sample.prepare()
+    result = sample.call()
+    if not hasattr(result, "document"):
+        return
+    document = result.document()
+    faces = {
+        "Python": str(result),
+        "a page": for_page(document),
+        "an agent": json.dumps(plain_document(document), ensure_ascii=False),
+    }
+    if hasattr(result, "explain"):
+        faces["explained"] = result.explain()
+    if hasattr(result, "_repr_html_"):
+        faces["a notebook"] = result._repr_html_()
+    assert {face: found for face, text in faces.items() if (found := options_in(text))} == {}
+
+
+def _evals(**changes):
+    row = {"id": "q", "query": "how", "ground_truth": ["a"], "retrieved": ["a", "b"]}
+    return [{**row, **changes}, {**row, "id": "p", "query": "why"}]
+
+
+REFUSED = {
+    "no common id": lambda: calipers.evaluate(_evals(retrieved=["docs/x.md"])[:1]),
+    "ids with a prefix": lambda: calipers.evaluate(
+        [{**row, "retrieved": ["x/a"]} for row in _evals()]
+    ),
+    "no ground truth": lambda: calipers.evaluate([{"id": "q", "query": "x", "retrieved": ["a"]}]),
+    "no results": lambda: calipers.evaluate([{"id": "q", "query": "x", "ground_truth": ["a"]}]),
+    "no such tag": lambda: calipers.slices(calipers.evaluate(_evals()), "language_of"),
+    "a metric of a corpus": lambda: calipers.evaluate(_evals(), metrics="tn@5"),
+    "a level without documents": lambda: calipers.evaluate(_evals(), level="document"),
+    "a match without texts": lambda: calipers.evaluate(_evals(), match="quote"),
+    "a floor without scores": lambda: calipers.evaluate(_evals(), min_score=0.5),
+    "a gate of nothing": lambda: calipers.gate(_evals()),
+    "slices without a baseline": lambda: calipers.gate(
+        _evals(), require="recall@1 >= 0.1", by="kind"
+    ),
+    "weights that are none": lambda: calipers.evaluate(_evals(), weight_by="kind"),
+    "growth without a corpus": lambda: calipers.grow(_evals(), to=100),
+    "no history": lambda: calipers.history("nightly", store="none.db"),
+    "no retriever": lambda: calipers.explain("how"),
+    "no sealed queries": lambda: calipers.confirm("evals.jsonl", "turned.jsonl"),
+    "two runs of one column": lambda: calipers.evaluate("rows.csv"),
+    "words as grades": lambda: calipers.evaluate("words.csv"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_no_refusal_in_python_names_an_option(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_files()
+    Path("rows.csv").write_text("q_id,doc_id,score\n1,a,0.5\n1,b,0.25\n", "utf-8")
+    rows = "query_id,doc_id,rank,label\n1,a,1,good\n1,b,2,poor\n2,c,1,odd\n"
+    Path("words.csv").write_text(rows, "utf-8")
+    with pytest.raises(CalipersError) as refused:
+        REFUSED[name]()
+    assert options_in(str(refused.value)) == []
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("evaluate", {"data": "rows.csv"}),
+        ("evaluate", {"data": "evals.jsonl", "where": "kind=x"}),
+        ("evaluate", {"data": "evals.jsonl", "metrics": "tn@5"}),
+        ("gate", {"data": "evals.jsonl"}),
+        ("explain", {"question": "how"}),
+        ("grow", {"data": "evals.jsonl", "to": "100"}),
+        ("compare", {"systems": ["evals.jsonl"]}),
+    ],
+    ids=str,
+)
+def test_no_refusal_of_a_tool_names_an_option(asked, tmp_path, monkeypatch):
+    pytest.importorskip("mcp")
+    monkeypatch.chdir(tmp_path)
+    write_files()
+    Path("rows.csv").write_text("q_id,doc_id,score\n1,a,0.5\n1,b,0.25\n", "utf-8")
+    name, keywords = asked
+    with no_command_line():
+        call = SimpleNamespace(name=name, arguments=keywords)
+        answer = asyncio.run(_call_tool(Tools(tmp_path), None, call))
+    assert answer.isError
+    assert options_in(answer.content[0].text) == []
+
+
+def test_what_serves_pages_or_an_agent_is_no_command_line():
+    with command_line():
+        with no_command_line():
+            assert not is_command_line()
+        assert is_command_line()
+
+
+def test_texts_of_the_user_keep_their_hyphens():
+    rows = [
+        {
+            "id": f"q{at}",
+            "query": f"How do I use git commit --all --amend {at}?",
+            "ground_truth": ["a"],
+            "retrieved": ["b --force"],
+        }
+        for at in range(3)
+    ]
+    rows[0]["retrieved"] = ["a"]
+    text = str(calipers.misses(rows))
+    assert "q1: How do I use git commit --all --amend 1?" in text
+    assert "b --force" in text
+    assert "--all --amend 1?" in calipers.misses(rows)._repr_html_()
+
+
+def test_the_options_that_sentences_name_are_options():
+    taken = {
+        name.lstrip("-")
+        for operation in OPERATIONS.values()
+        for argument in arguments(operation.function).values()
+        if argument.setting is not None
+        for name in argument.setting.names(argument.name)
+    }
+    of_commands = (
+        "address check corrected-by distance explain floor grades json list max-age no-results "
+        "per-query port save sheet when-tied"
+    )
+    assert {*OPTIONS} - taken <= {*of_commands.split()}
