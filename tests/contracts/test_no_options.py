@@ -117,7 +117,7 @@ def test_no_refusal_of_a_tool_names_an_option(asked, tmp_path, monkeypatch):
     with no_command_line():
         call = SimpleNamespace(name=name, arguments=keywords)
         answer = asyncio.run(_call_tool(Tools(tmp_path), None, call))
-    assert answer.isError
+    assert answer.is_error
     assert options_in(answer.content[0].text) == []
 
 

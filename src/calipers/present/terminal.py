@@ -22,7 +22,6 @@ from calipers.model.document import (
     short_notes,
 )
 from calipers.present.escape import ASCII, printable
-from calipers.present.retold import with_keywords
 from calipers.words import plural, whole_commands
 
 if TYPE_CHECKING:
@@ -68,6 +67,8 @@ class PythonConsole(Console):
 
 def as_text(document: Document, *, explain: bool = False) -> str:
     """The output of the command, as plain text."""
+    from calipers.present.retold import with_keywords  # only Python needs it
+
     console = PythonConsole(WIDTH)
     print_document(with_keywords(document), console, explain=explain)
     written = cast(io.StringIO, console.file).getvalue()
