@@ -43,11 +43,18 @@ def test_the_proposed_line_keeps_what_was_typed_and_runs(line: str) -> None:
     assert typed(proposed.removeprefix("calipers ")).code == 0, proposed
 
 
+def test_two_runs_by_one_ground_truth_are_compared() -> None:
+    refused = calipers_command("eval", "old.jsonl", "new.jsonl", "-g", "gt.jsonl", "-k", "2")
+    assert "to test their difference: calipers compare old.jsonl new.jsonl" in refused.err
+    line = refused.err[refused.err.index("calipers compare") :].strip()
+    assert typed(line.removeprefix("calipers ")).code == 0
+
+
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
         ("eval old.jsonl new.jsonl", "say which is which with --ground-truth and --run"),
-        ("eval old.jsonl new.jsonl -g gt.jsonl", "Several files are given"),
+        ("eval old.jsonl missing.jsonl -g gt.jsonl", "Several files are given"),
         ("explain q0 old.jsonl new.jsonl gt.jsonl", "by options: --run and --ground-truth"),
         ("explain why is it", "'is', 'it' have no place"),
         ("metrics mrr map", "'map' has no place"),

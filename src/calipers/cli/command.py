@@ -509,11 +509,10 @@ def _read(
 def _value(argument: Argument, typed: Any, setting: Setting) -> Any:
     if setting.only_one:
         if len(typed) > 1:
-            from calipers.cli.extra_words import line_by_options  # few calls have two
+            from calipers.cli.extra_words import what_is_meant  # few calls have two
 
             ctx = click.get_current_context()
-            line = line_by_options(ctx, ctx.meta[TYPED], typed)
-            how = setting.only_one if line is None else f"say which is which: {line}"
+            how = what_is_meant(ctx, ctx.meta[TYPED], typed) or setting.only_one
             raise InvalidInput(f"Several files are given: {', '.join(typed)}; {how}")
         return typed[0]
     if setting.read is not None:

@@ -34,6 +34,36 @@ def too_many(
     )
 
 
+def what_is_meant(
+    ctx: click.Context, words: Sequence[str], files: Sequence[str]
+) -> str | None:
+    """The line that several files are likely meant for; None where nobody knows."""
+    line = line_by_options(ctx, words, files)
+    if line is not None:
+        return f"say which is which: {line}"
+    compared = _compared(ctx, words, files)
+    return None if compared is None else f"to test their difference: {compared}"
+
+
+def _compared(
+    ctx: click.Context, words: Sequence[str], files: Sequence[str]
+) -> str | None:
+    """The comparison of several runs by one ground truth; None if they are no such files."""
+    from calipers.errors import CalipersError
+    from calipers.io.load import load_run
+
+    values, _, _ = ctx.command.make_parser(ctx).parse_args(list(words))
+    truth = values.get("ground_truth")
+    if ctx.info_name != "eval" or truth is None or values.get("run") is not None:
+        return None
+    try:
+        for file in files:
+            load_run(file)
+    except CalipersError:
+        return None
+    return join_words(["calipers", "compare", *files, TRUTH, truth])
+
+
 def line_by_options(
     ctx: click.Context, words: Sequence[str], files: Sequence[str]
 ) -> str | None:

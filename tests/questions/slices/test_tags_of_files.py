@@ -99,6 +99,21 @@ def test_the_hint_is_an_option_that_works(
     assert "To slice by" not in done.out
 
 
+@pytest.mark.parametrize("ending", [".json", ".jsonl"])
+def test_a_field_inside_of_an_object_is_proposed_by_its_path(
+    tmp_path: Path, run: Path, ending: str
+) -> None:
+    truth = _written(tmp_path, "metadata", ending)
+    said = calipers_command("eval", run, "-g", truth).out
+    hint = "To slice by metadata.kind: --column tag=metadata.kind."
+    assert hint in " ".join(said.split())
+    done = calipers_command("diagnose", run, "-g", truth, "--column", "tag=metadata.kind")
+    assert done.out.startswith("Queries with metadata.kind = price fail"), done.out
+    records = [_records({**row, "kind": f"kind {n}"}, "metadata") for n, row in enumerate(_rows())]
+    truth.write_text("\n".join(map(json.dumps, records)))
+    assert "To slice by" not in calipers_command("eval", run, "-g", truth).out
+
+
 def test_python_is_told_in_python(tmp_path: Path, run: Path) -> None:
     truth = _written(tmp_path, "column", ".csv")
     scores = calipers.evaluate(run=run, ground_truth=truth)

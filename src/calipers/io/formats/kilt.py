@@ -32,7 +32,7 @@ class Kilt(Format):
         if role == "both":
             raise InvalidInput(
                 f"{probe.name} holds {self.title}, which are judgements or predictions; give the "
-                "two separately (--ground-truth and --run, or ground_truth= and run=)."
+                "two separately (--ground-truth and --run)."
             )
         part = "retrieved" if role == "run" else "ground_truth"
         several: list[str] = []

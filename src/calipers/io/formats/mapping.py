@@ -134,7 +134,7 @@ def read_mapping(value: Mapping[Any, object], role: Role, name: str) -> Dataset:
     if role == "both":
         raise InvalidInput(
             f"{name} is a mapping of query to items, which can be a ground truth or a run; "
-            "give the two separately (--ground-truth and --run, or ground_truth= and run=)."
+            "give the two separately (--ground-truth and --run)."
         )
     if not value:
         raise InvalidInput(

@@ -45,7 +45,7 @@ from calipers.io.records.schema import (
     JsonRecord,
     StrictRecord,
 )
-from calipers.io.tables.columns import Columns, Pairs
+from calipers.io.tables.columns import Columns, Pairs, at_path
 from calipers.io.tables.scan import InputTable, explained
 from calipers.io.tables.usual_names import is_long
 from calipers.model.matched import Dataset, Role
@@ -200,7 +200,7 @@ class Ours(EachRow):
             options += missing_part(sample, role, **has)
         notes = notes_on_names(names, first.keys() - self.kept)
         left = [name for name in first if name not in (*self.kept, *names.values())]
-        if has_truth and any(isinstance(first[name], str) for name in left):
+        if has_truth and any(isinstance(first[name], str | Mapping) for name in left):
             notes += _hints_on_slices(probe, owner, left)
         try:
             dataset = read_records(self, probe, probe.records(owner, names), notes)
@@ -379,21 +379,35 @@ class PlainRecords(Ours):
 def _hints_on_slices(probe: Probe, owner: str | None, left: list[str]) -> list[str]:
     """A note on the unread field that the queries could be sliced by; none if there is none."""
     from calipers.io.tables.profile import Profile
-    from calipers.io.tables.resolve import hint_on_slices
+    from calipers.io.tables.slice_hints import hint_on_slices
 
-    sample = _sample(probe, owner).frame
-    rows = sample.with_row_index("row")["row"].cast(pl.String)
+    records = _first_rows(probe, owner)
+    columns = {name: [record.get(name) for record in records] for name in left}
+    for name in left:
+        inside = next(
+            (value for value in columns[name] if isinstance(value, Mapping)), {}
+        )
+        for key in inside:
+            path = f"{name}.{key}"
+            columns[path] = [at_path(record, path) for record in records]
+    rows = pl.Series([str(number) for number in range(len(records))])
     sliced = [
         name
-        for name in left
-        if name in sample.columns and Profile(name, sample[name], rows).may_slice
+        for name, values in columns.items()
+        if all(isinstance(value, str | None) for value in values)
+        and Profile(name, pl.Series(values, dtype=pl.String), rows).may_slice
     ]
     return hint_on_slices(sliced)
+
+
+def _first_rows(probe: Probe, owner: str | None) -> list[Mapping[str, object]]:
+    """The first records, opened."""
+    rows = (opened(one) for one in islice(probe.records(owner).items, SOME))
+    return [row for row in rows if isinstance(row, Mapping)]
 
 
 def _sample(probe: Probe, owner: str | None = None) -> "Profiles":
     """The profiles of the fields of the first records."""
     from calipers.io.tables.candidates import profiles_of_records
 
-    rows = [opened(one) for one in islice(probe.records(owner).items, SOME)]
-    return profiles_of_records([row for row in rows if isinstance(row, Mapping)])
+    return profiles_of_records(_first_rows(probe, owner))

@@ -51,7 +51,6 @@ from calipers.io.tables.resolve import (
     check_fields,
     check_no_sentences,
     check_scores_fall,
-    columns_to_slice,
     left_over,
     no_column,
     reading_note,
@@ -63,6 +62,7 @@ from calipers.io.tables.scan import (
     InputTable,
     explained,
 )
+from calipers.io.tables.slice_hints import columns_to_slice
 from calipers.io.tables.total import refuse_total
 from calipers.io.tables.usual_names import IDENTITIES, is_long, renaming, says_wanted
 from calipers.io.tables.written_rows import Frames, fits_long, in_frames, long_rows

@@ -23,7 +23,6 @@ from calipers.io.tables.cells import has_decimal_commas, looks_like_texts
 from calipers.io.tables.columns import (
     IGNORE,
     TAG,
-    TAG_FIELD,
     Pairs,
     may_be_the_grade,
     say,
@@ -33,6 +32,7 @@ from calipers.io.tables.likely import unlikely_to_judge
 from calipers.io.tables.orders import check_one_order, check_order_is_known
 from calipers.io.tables.profile import SOME, Profile, Profiles, profiles_of
 from calipers.io.tables.scan import InputTable, cell_texts
+from calipers.io.tables.slice_hints import hint_on_slices
 from calipers.io.tables.usual_names import (
     IDENTITIES,
     IGNORED,
@@ -522,12 +522,6 @@ def left_over(found: Iterable[str], names: dict[str, str]) -> list[str]:
     ]
 
 
-def columns_to_slice(table: InputTable, query: str, left: Sequence[str]) -> list[str]:
-    """The columns that are not read and may be tags of the queries."""
-    profiles = profiles_of(table, query) if left else {}
-    return [name for name in left if profiles[name].may_slice]
-
-
 def reading_note(
     names: dict[str, str],
     left: list[str],
@@ -577,18 +571,6 @@ def reading_note(
         return ()
     note = joined(joined(*parts, by="; "), ".", by="")
     return (joined(note, *hint_on_slices(slices)),)
-
-
-def hint_on_slices(columns: Sequence[str]) -> list[str]:
-    """A sentence on how to slice by the first of the unread columns; none if there is none."""
-    return [
-        sentence(
-            "To slice by {tag.text}: {how.text}.",
-            tag=named(tag),
-            how=named(say((TAG_FIELD, tag))),
-        )
-        for tag in columns[:1]
-    ]
 
 
 _USUAL = frozenset({("question", "query"), ("query_id", "query"), ("chunk_id", "item")})

@@ -42,7 +42,9 @@ REASONS: tuple[Reason, ...] = (
         "return neighbouring chunks, or cut again",
     ),
     Reason(
-        "crowded_out", "likely crowded out by duplicates", "remove duplicates before the first k"
+        "crowded_out",
+        "likely crowded out by duplicates",
+        "remove duplicates before the first k",
     ),
     Reason("retriever_error", "the retriever failed", "look at the error of the query"),
     Reason(
