@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput
-from calipers.text import held_by, normalise, targets_of, text_of, texts_of
+from calipers.text import are_texts, held_by, normalise, targets_of, text_of, texts_of
 
 INVISIBLE = "\u00ad\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e" + (
     "\u2060\u2061\u2062\u2063\u2064\u2066\u2067\u2068\u2069\ufeff"
@@ -155,3 +155,15 @@ def test_held_by_equals_a_search_of_every_pair(pages: list[str], targets: list[s
         for rank, page in enumerate(tidy)
     ]
     assert held_by(pages, targets) == expected
+
+
+@given(st.lists(st.text(st.sampled_from("aé文\ud800\udfff😀"), max_size=4)))
+def test_texts_are_those_that_utf_8_can_write(texts):
+    def can_be_written(text):
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            return False
+        return True
+
+    assert are_texts(texts) == all(map(can_be_written, texts))
