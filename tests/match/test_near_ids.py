@@ -1,6 +1,7 @@
 """Ids that nearly meet: the filter leaves nothing out, and the columns follow the rules."""
 
 import re
+from unittest.mock import patch
 
 import numpy as np
 import polars as pl
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 import calipers
 from calipers.errors import InvalidInput
+from calipers.match import id_hashes
 from calipers.match.id_hashes import Ids, Named, may_be_alike, none_alike
 from calipers.match.near_ids import PARTS, SPELLINGS, near_ids, prefix_between, spelled
 from calipers.model.matching import ID_RULES, IdMap
@@ -90,6 +92,45 @@ def test_each_query_is_searched_as_if_it_were_alone(ids: list[tuple[int, str]], 
             if query == other_query and may_be_alike([wanted], returned)[0][0].size:
                 alone.add((one, other))
     assert together == alone
+
+
+words = st.text("abc1240", min_size=1, max_size=5)
+long_names = st.lists(words, min_size=1, max_size=6).flatmap(
+    lambda parts: st.tuples(
+        *(st.sampled_from(["", "-", "/", ".", "?", "0", "%20", " "]) for _ in parts)
+    ).map(lambda signs: "".join(map("".join, zip(parts, signs, strict=True))))
+)
+
+
+@given(st.lists(long_names, min_size=1, max_size=4), st.data())
+def test_the_look_at_both_ends_leaves_out_no_pair(ids: list[str], data) -> None:
+    """Of long ids only some letters are looked at, before all of those that may be alike are."""
+    changed = [
+        data.draw(
+            st.sampled_from(
+                [
+                    *(name, f"idx2:{name}", f"{name}.md", f"{name}_v2", f"x/{name}?p=1"),
+                    *(name[: len(name) // 2], name[len(name) // 2 :], name.replace("-", "_")),
+                ]
+            )
+        )
+        for name in ids
+    ]
+    query = np.arange(len(ids)) % 2
+    wanted = Ids(query, pl.Series(ids, dtype=pl.String))
+    returned = Ids(query, pl.Series(changed, dtype=pl.String))
+
+    def all_may_hold(targets, results):
+        for those in targets:
+            those.seen[:] = True
+        return np.ones(results.query.size, dtype=np.bool_)
+
+    for sides in ((wanted, returned), (returned, wanted)):
+        pairs = may_be_alike([sides[0]], sides[1])
+        with patch.object(id_hashes, "_may_hold", all_may_hold):
+            everything = may_be_alike([sides[0]], sides[1])
+        for some, every in zip(pairs[0], everything[0], strict=True):
+            assert some.tolist() == every.tolist()
 
 
 @pytest.mark.parametrize("scheme", ["https://", "http://", "ftp://", "s3://", ""])

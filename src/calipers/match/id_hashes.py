@@ -42,10 +42,14 @@ _CODE_OF = bytes(code or byte for byte, code in enumerate(_CODES.tolist()))
 _NOT_COUNTED = bytes(
     byte for byte, code in enumerate(_CODES.tolist()) if not code and byte != _LINE_END
 )
-_PAIR_FACTOR = np.uint8(37)
-_PAIR_BITS = np.uint64(1) << (np.arange(256, dtype=np.uint64) % np.uint64(64))
-"""The bit of each pair of letters or digits, by the last byte of a hash of both."""
-_SCHEMES = ("https://", "http://")
+_CODE_OR_POINT = _CODE_OF.translate(
+    bytes.maketrans(_POINTS.encode(), b"." * len(_POINTS))
+)
+"""The same with all points as one of them."""
+_NOT_COUNTED_NOR_POINT = _NOT_COUNTED.translate(None, _POINTS.encode())
+_PADDING = bytes(8)
+"""Before and behind a text, so that eight bytes can be read at each place."""
+_SCHEME = "^[A-Za-z][0-9A-Za-z_+.-]*://"
 _MOST_PAIRS = 10_000
 """How many pairs of a target and a result are looked at one by one."""
 
@@ -83,94 +87,176 @@ def may_be_alike(wanteds: Sequence[Ids], returned: Ids) -> list[tuple[Ints, Ints
     queries = np.concatenate([wanted.query for wanted in wanteds])
     if queries.size and returned.query.size:
         rows = np.flatnonzero(_is_among(returned.query, queries))
-        targets = [_Wanted.of(wanted) for wanted in wanteds]
-        pairs_of = [_PairsOf.of(wanted) for wanted in wanteds]
-        for start in range(0, rows.size, _AT_ONCE):
-            block = rows[start : start + _AT_ONCE]
-            block = block[_may_hold(pairs_of, returned.rows(block))]
-            if not block.size:
-                continue
+        # Sets may be the same ids, each time of other queries.
+        edges_of = {id(wanted.name): _Edges.of(wanted.name) for wanted in wanteds}
+        edges = [
+            _EdgesOf.of(wanted.query, edges_of[id(wanted.name)]) for wanted in wanteds
+        ]
+        blocks = _at_once(rows)
+        rows = np.concatenate(
+            [block[_may_hold(edges, returned.rows(block))] for block in blocks]
+        )
+        targets = [
+            _Wanted.of(wanted, np.flatnonzero(of.seen))
+            for wanted, of in zip(wanteds, edges, strict=True)
+        ]
+        for block in _at_once(rows):
             results = _Skeletons.of(returned.rows(block))
             for pairs, skeletons in zip(several, targets, strict=True):
                 pairs += _equal_skeletons(skeletons, results, block)
     return [_each_once(np.concatenate(pairs, axis=1)) for pairs in several]
 
 
+def _at_once(rows: Ints) -> list[Ints]:
+    """The rows in blocks; an empty one where there are none."""
+    return np.split(rows, range(_AT_ONCE, rows.size, _AT_ONCE))
+
+
 @dataclass(frozen=True, eq=False)
 class _Wanted:
     """The hashes of some targets and of their parts, to be looked up."""
 
+    rows: Ints
     whole: "Keys"
     parts: "Keys"
     part_rows: Ints
 
     @classmethod
-    def of(cls, ids: Ids) -> "_Wanted":
-        """The hashes of some targets."""
-        skeletons = _Skeletons.of(ids)
+    def of(cls, ids: Ids, rows: Ints) -> "_Wanted":
+        """The hashes of the targets at some rows."""
+        skeletons = _Skeletons.of(ids.rows(rows))
         parts = Keys.of(skeletons.part_keys)
-        return cls(Keys.of(skeletons.keys), parts, skeletons.part_rows)
+        return cls(rows, Keys.of(skeletons.keys), parts, skeletons.part_rows)
 
 
 @dataclass(frozen=True, eq=False)
-class _PairsOf:
-    """The pairs of letters and digits that stand side by side in some targets, by query."""
+class _Edges:
+    """Where the letters and digits of each id begin and end, and the first and last eight."""
 
-    masks: Hashes
-    """One bit for each pair that is there; several pairs share a bit."""
+    text: Hashes
+    """At each byte, that and the next seven."""
+    start: Ints
+    length: Ints
+    cut: Ints | None
+    """How many are before the last point; None where no id has one."""
+    head: Hashes
+    tail: Hashes
+
+    @classmethod
+    def of(cls, names: pl.Series) -> "_Edges":
+        """The edges of some ids."""
+        lines = _joined_lines(names).translate(_CODE_OR_POINT, _NOT_COUNTED_NOR_POINT)
+        letters = lines.replace(b".", b"")
+        padded = _PADDING + letters + _PADDING
+        with_points = np.frombuffer(lines, dtype=np.uint8)
+        ends = np.flatnonzero(with_points == _LINE_END) + len(_PADDING)
+        points = np.empty(0, dtype=np.int64)
+        if len(letters) < len(lines):
+            points = np.flatnonzero(with_points == ord(".")) + len(_PADDING)
+        before = np.searchsorted(points, ends)
+        ends -= before
+        start = np.append(len(_PADDING), ends[:-1] + 1)[: ends.size]
+        cut = None
+        if points.size:
+            last = (points - np.arange(points.size))[before - 1]
+            # A point that belongs to an id before this one cuts nothing off.
+            cut = np.where(before > 0, np.maximum(last - start, 0), 0)
+        text = np.ndarray(len(padded) - 7, "<u8", padded, strides=(1,))
+        return cls(text, start, ends - start, cut, text[start], text[ends - 8])
+
+    def at(self, rows: Ints, before: Ints) -> Hashes:
+        """The last of the letters at some place of ids, eight with what stands before them."""
+        last: Hashes = self.text[self.start[rows] + before - 8]
+        return last
+
+    def behind(self, rows: Ints, before: Ints) -> Hashes:
+        """The letters behind some place of ids."""
+        first: Hashes = self.text[self.start[rows] + before]
+        return first
+
+
+def _are_alike(some: _Edges, rows: Ints, others: _Edges, other_rows: Ints) -> Bools:
+    """Which pairs may be alike: one begins or ends with the other, as far as eight letters tell.
+
+    Or it does so before its last point.
+    """
+    length = some.length[rows]
+    other_length = others.length[other_rows]
+    shorter = np.minimum(length, other_length)
+    unseen = ((8 - np.clip(shorter, 1, 8)) * 8).astype(np.uint64)
+    begin = (some.head[rows] ^ others.head[other_rows]) << unseen == 0
+    end = (some.tail[rows] ^ others.tail[other_rows]) >> unseen == 0
+    alike: Bools = np.zeros(rows.size, dtype=np.bool_)
+    for which, from_end in ((begin, False), (end, True)):
+        few = np.flatnonzero(which & (shorter > 0))
+        first, second, m = rows[few], other_rows[few], shorter[few]
+        if from_end:
+            differ = some.behind(first, length[few] - m) ^ others.behind(
+                second, other_length[few] - m
+            )
+            alike[few] |= differ << unseen[few] == 0
+        else:
+            differ = some.at(first, m) ^ others.at(second, m)
+            alike[few] |= differ >> unseen[few] == 0
+    for one, at, other, other_at in (
+        (some, rows, others, other_rows),
+        (others, other_rows, some, rows),
+    ):
+        if other.cut is None:
+            continue
+        cut = other.cut[other_at]
+        own = one.length[at]
+        few = np.flatnonzero((own > 0) & (own <= cut))
+        hidden = ((8 - np.minimum(own[few], 8)) * 8).astype(np.uint64)
+        differ = one.tail[at[few]] ^ other.at(other_at[few], cut[few])
+        alike[few] |= differ >> hidden == 0
+    return alike
+
+
+@dataclass(frozen=True, eq=False)
+class _EdgesOf:
+    """The edges of some targets, by query."""
+
+    edges: _Edges
+    order: Ints
     starts: Ints
     """Where the targets of each query begin."""
     counts: Ints
+    seen: Bools
+    """Which targets some result may be alike; set while results are looked at."""
 
     @classmethod
-    def of(cls, ids: Ids) -> "_PairsOf":
-        """The pairs in some targets."""
-        order = np.argsort(ids.query, kind="stable")
-        counts = np.bincount(ids.query)
-        return cls(_pair_masks(ids.name)[order], np.cumsum(counts) - counts, counts)
+    def of(cls, query: Ints, edges: _Edges) -> "_EdgesOf":
+        """The edges of some targets."""
+        order = np.argsort(query, kind="stable")
+        counts = np.bincount(query)
+        seen = np.zeros(order.size, dtype=np.bool_)
+        return cls(edges, order, np.cumsum(counts) - counts, counts, seen)
 
 
-def _may_hold(targets: Sequence[_PairsOf], results: Ids) -> Bools:
-    """Which results may be alike a target of their query, as nearly none is.
-
-    Of two ids that are alike one has all pairs of the other.
-    """
-    masks = _pair_masks(results.name)
-    may: Bools = np.zeros(masks.size, dtype=np.bool_)
+def _may_hold(targets: Sequence[_EdgesOf], results: Ids) -> Bools:
+    """Which results may be alike a target of their query, as nearly none is."""
+    edges = _Edges.of(results.name)
+    may: Bools = np.zeros(results.query.size, dtype=np.bool_)
     for of_targets in targets:
         known = np.minimum(results.query, of_targets.counts.size - 1)
         counts = np.where(results.query == known, of_targets.counts[known], 0)
         starts = of_targets.starts[known]
         for nth in range(int(counts.max(initial=0))):
             some = np.flatnonzero(counts > nth)
-            one = masks[some]
-            other = of_targets.masks[starts[some] + nth]
-            both = one & other
-            may[some[(both == one) | (both == other)]] = True
+            target = of_targets.order[starts[some] + nth]
+            alike = _are_alike(of_targets.edges, target, edges, some)
+            may[some[alike]] = True
+            of_targets.seen[target[alike]] = True
     return may
-
-
-def _pair_masks(names: pl.Series) -> Hashes:
-    """A mask of the pairs of letters and digits that stand side by side in each name."""
-    lines = _joined_lines(names).translate(_CODE_OF, _NOT_COUNTED)
-    text = np.frombuffer(lines, dtype=np.uint8)
-    ends = np.flatnonzero(text == _LINE_END)
-    bits = np.take(_PAIR_BITS, text[:-1] * _PAIR_FACTOR + text[1:])
-    # No pair holds the end of a line.
-    bits[ends[:-1]] = 0
-    bits[ends[ends > 0] - 1] = 0
-    # An empty line holds the pair that ends with it, which is none.
-    bits = np.append(bits, np.uint64(0))
-    masks: Hashes = np.bitwise_or.reduceat(bits, np.append(0, ends[:-1]))
-    return masks
 
 
 def _equal_skeletons(targets: _Wanted, results: "_Skeletons", rows: Ints) -> list[Ints]:
     """Pairs of a target and a result, one of which is a part of the other, as two rows each."""
     target, part = targets.whole.equal_to(results.part_keys)
-    whole = np.stack([target, rows[results.part_rows[part]]])
+    whole = np.stack([targets.rows[target], rows[results.part_rows[part]]])
     part, result = targets.parts.equal_to(results.keys)
-    return [whole, np.stack([targets.part_rows[part], rows[result]])]
+    return [whole, np.stack([targets.rows[targets.part_rows[part]], rows[result]])]
 
 
 def _each_once(pairs: Ints) -> tuple[Ints, Ints]:
@@ -348,8 +434,9 @@ def none_alike(wanted: Named, returned: Named) -> bool:
             by_query[query].append(name)
     if sum(len(by_query[query]) for query in wanted.query) > _MOST_PAIRS:
         return False
-    targets = _counted_bytes(wanted.name)
-    lines = iter(_counted_bytes(list(chain.from_iterable(by_query.values()))))
+    targets = counted_letters(without_schemes(wanted.name))
+    results_of_all = without_schemes(list(chain.from_iterable(by_query.values())))
+    lines = iter(counted_letters(results_of_all))
     results = {
         query: _Beside.of(islice(lines, len(names))) for query, names in by_query.items()
     }
@@ -382,10 +469,17 @@ class _Beside:
         return target in self.joined or any(map(target.__contains__, shorter))
 
 
-def _counted_bytes(names: list[str]) -> list[bytes]:
-    """What counts of each name."""
+def counted_letters(names: list[str]) -> list[bytes]:
+    """What counts of each name: letters of either case as one, and digits but 0."""
     lines = _lines("\n".join(names), names).translate(_CODE_OF, _NOT_COUNTED)
     return lines.split(b"\n")[: len(names)]
+
+
+def without_schemes(names: list[str]) -> list[str]:
+    """Names without the scheme that an address begins with."""
+    if not any("://" in name for name in names):
+        return names
+    return [re.sub(_SCHEME, "", name) for name in names]
 
 
 def _as_lines(ids: pl.Series) -> npt.NDArray[np.uint8]:
@@ -396,6 +490,10 @@ def _as_lines(ids: pl.Series) -> npt.NDArray[np.uint8]:
 def _joined_lines(ids: pl.Series) -> bytes:
     """The same as one text."""
     text = ids.str.join(chr(_LINE_END)).item() if len(ids) else ""
+    if "://" in text:
+        # Both sides may have a scheme, and not the same.
+        ids = ids.str.replace(_SCHEME, "")
+        text = ids.str.join(chr(_LINE_END)).item()
     return _lines(text, ids)
 
 
@@ -403,9 +501,6 @@ def _lines(text: str, names: Sequence[str] | pl.Series) -> bytes:
     """The bytes of all names, each with a line end; ``text`` has them, joined."""
     n_lines = len(names)
     text = f"{text}\n" if n_lines else ""
-    if "://" in text:
-        # Both sides may have a scheme, and not the same.
-        text = _without_schemes(text)
     is_whole = text.count("\n") == n_lines
     if is_whole and not text.isascii() and _is_plain(text):
         return text.casefold().encode()
@@ -413,17 +508,6 @@ def _lines(text: str, names: Sequence[str] | pl.Series) -> bytes:
         lines = text.split("\n")[:-1] if is_whole else names
         text = "\n".join(map(_folded, lines)) + "\n"
     return text.encode()
-
-
-def _without_schemes(text: str) -> str:
-    """Lines without the scheme that each may begin with."""
-    rest = f"\n{text}"
-    for scheme in _SCHEMES:
-        rest = rest.replace(f"\n{scheme}", "\n")
-    if "://" not in rest:
-        # The two that nearly all addresses have take a tenth of the time of the search.
-        return rest[1:]
-    return re.sub(r"(?m)^[A-Za-z][0-9A-Za-z_+.-]*://", "", text)
 
 
 def _is_plain(text: str) -> bool:

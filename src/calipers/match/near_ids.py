@@ -18,7 +18,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.frozen import dataclass
-from calipers.match.id_hashes import Ids, may_be_alike
+from calipers.match.id_hashes import Ids, counted_letters, may_be_alike, without_schemes
 from calipers.model.arrays import Bools, Ints, as_series
 from calipers.model.matching import (
     DROPPING,
@@ -260,11 +260,7 @@ class NearPairs:
         equal = self._become_equal(how)
         for rule in how.rules:
             if rule in DROPPING and equal.any():
-                rows = np.flatnonzero(equal)
-                some = as_series(rows)
-                equal[rows] = _lose_the_same(
-                    self.wanted.gather(some), self.called.gather(some), rule
-                )
+                equal &= self._lose_the_same(rule)
         return equal
 
     def _become_equal(self, how: IdMap) -> Bools:
@@ -282,6 +278,30 @@ class NearPairs:
     def _equal(self) -> dict[IdMap, Bools]:
         """Which pairs become equal by the maps that were tried."""
         return {}
+
+    def _lose_the_same(self, rule: str) -> Bools:
+        """Which pairs lose the same part by a rule, or at most one of both loses any."""
+        if rule not in self._same_lost:
+            self._same_lost[rule] = _lose_the_same(self.wanted, self.called, rule)
+        return self._same_lost[rule]
+
+    @cached_property
+    def _same_lost(self) -> dict[str, Bools]:
+        """The same by rule, for those that were tried."""
+        return {}
+
+    @cached_property
+    def _alike(self) -> tuple[Bools, Bools]:
+        """Which pairs have the same letters and digits, and of which one begins with the other.
+
+        Nothing else is the same in another spelling, or without what stands at an end.
+        """
+        names = (self.wanted.to_list(), self.called.to_list())
+        whole = zip(*map(counted_letters, names), strict=True)
+        bare = zip(*map(counted_letters, map(without_schemes, names)), strict=True)
+        same = [one == other for one, other in whole]
+        begin = [one.startswith(other) or other.startswith(one) for one, other in bare]
+        return np.array(same, dtype=np.bool_), np.array(begin, dtype=np.bool_)
 
     @cached_property
     def _letters(self) -> frozenset[str]:
@@ -308,12 +328,17 @@ class NearPairs:
         if not self.target.size:
             return []
         met: list[NearIds] = []
-        for maps in (SPELLINGS, PARTS):
-            # The last map takes off all that the others do: what it does not meet, none meets.
-            # Only of a UUID it takes zeros off before the hyphens, and then knows it no more.
-            signs = self._become_equal(IdMap((), ("case", "signs")))
-            some = self.only(self._become_equal(maps[-1]) | signs)
-            met += [some.meeting(how) for how in maps] if some.target.size else []
+        same, begin = self._alike
+        in_folders = [how for how in PARTS if "basename" in how.rules]
+        at_ends = [how for how in PARTS if how not in in_folders]
+        for maps, which in ((SPELLINGS, same), (at_ends, begin)):
+            if which.any():
+                some = self.only(which)
+                met += [some.meeting(how) for how in maps]
+        some = self.only(self._lose_the_same("basename"))
+        # The last map takes off all that the others do: what it does not meet, none meets.
+        some = some.only(some._become_equal(in_folders[-1]))
+        met += [some.meeting(how) for how in in_folders] if some.target.size else []
         met += [self.meeting(how) for how in (*self._prefixes(), *self._suffixes())]
         # A prefix says more than "the folders"; the sort keeps the order of equals.
         met.sort(key=lambda near: (-near.target.size, "basename" in near.how.rules))
@@ -452,22 +477,22 @@ def prefix_between(one: str, other: str) -> str | None:
 def _lose_the_same(names: pl.Series, others: pl.Series, rule: str) -> Bools:
     """Which pairs lose the same part by a rule, or at most one of both loses any."""
     how = IdMap((), (rule,))
+    rest = spelled(names, how)
+    other_rest = spelled(others, how)
+    same: Bools = ((rest == names) | (other_rest == others)).to_numpy().copy()
+    rows = np.flatnonzero(~same)
+    some = as_series(rows)
     lost, others_lost = (
         [
-            name.replace(rest, "", 1)
-            for name, rest in zip(
-                side.to_list(), spelled(side, how).to_list(), strict=True
+            name.replace(end, "", 1)
+            for name, end in zip(
+                side.gather(some).to_list(), left.gather(some).to_list(), strict=True
             )
         ]
-        for side in (names, others)
+        for side, left in ((names, rest), (others, other_rest))
     )
-    return np.array(
-        [
-            not part or not other_part or part == other_part
-            for part, other_part in zip(lost, others_lost, strict=True)
-        ],
-        dtype=np.bool_,
-    )
+    same[rows] = [part == other for part, other in zip(lost, others_lost, strict=True)]
+    return same
 
 
 # Ids as the rules compare them, column by column.

@@ -78,8 +78,11 @@ def first_with(query: Ints, results: pl.DataFrame, column: str) -> Ints:
     own = np.arange(results.height)
     if column not in results.columns or results[column].null_count() == results.height:
         return own
-    known = np.flatnonzero(results[column].is_not_null().to_numpy())
-    values = results[column].gather(known)
+    known = own
+    values = results[column]
+    if values.null_count():
+        known = np.flatnonzero(values.is_not_null().to_numpy())
+        values = values.gather(known)
     # Only results with equal hashes are compared; most are unique.
     hashes = mixed_hashes(query[known].astype(np.uint64), values.hash().to_numpy())
     few = np.sort(suspected_duplicates(hashes))

@@ -5,7 +5,6 @@ after the change, and the run as it would be. A new cure is one function in ``CU
 the tests that needs it.
 """
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property, partial
@@ -26,10 +25,10 @@ from calipers.model.matching import IdMap
 from calipers.present.escape import printable
 from calipers.questions.diagnose.lists import Lists, matches_after
 from calipers.questions.diagnose.mapped_ids import MappedIds, with_ids_mapped
+from calipers.questions.diagnose.rising_ranks import rise_and_end
 from calipers.questions.diagnose.same_ids import SameIds
 from calipers.questions.shown_results import wanted_per_query
 from calipers.shell import join_words
-from calipers.statistics.paired_rows import sign_test
 from calipers.words import first_results
 
 Kind = Literal["would be", "at most"]
@@ -37,12 +36,6 @@ Kind = Literal["would be", "at most"]
 DECIDING = ("recall", "ndcg")
 _FEWER = (5, 10, 20, 50)
 """Numbers of first results that may be in reverse order, as those that a reranker returned."""
-RISES = 0.05
-"""The level at which the later ones of these ranks have to hold more and more targets."""
-ENDS = 0.01
-"""The level at which those behind have to hold fewer than the last ones."""
-LATE = 0.1
-"""The level at which those behind may not hold more than the first ones, where targets are late."""
 SEEN = 0.001
 """What gains less does not change a printed number."""
 STRICT = 0.2
@@ -229,12 +222,7 @@ def _first_reversed(seen: Seen, depth: int) -> Trial:
 
 
 def _rise_and_end(seen: Seen, depth: int) -> bool:
-    """Whether targets stand more often towards this rank, and clearly less often behind it.
-
-    So it is where the first are in reverse order: turned round, the ranks behind them hold no more
-    than the last of them. Targets that are only ranked late are as many at its neighbours, and
-    more behind it than in the first ranks.
-    """
+    """Whether targets stand more often towards this rank, and clearly less often behind it."""
     matches = seen.matches
     is_target = matches.relevant(seen.pair.rel)[matches.edge_target]
     at = np.bincount(matches.edge_rank[is_target], minlength=depth + 3)
@@ -242,25 +230,7 @@ def _rise_and_end(seen: Seen, depth: int) -> bool:
         # Turned round, it would stand first everywhere; the ranks are those of all others.
         at = np.delete(at, depth)
         depth -= 1
-    behind = int(at[depth + 1 : depth + 3].sum())
-    ends = sign_test(int(at[depth - 1 : depth + 1].sum()), behind) <= ENDS
-    rises = _p_that_flat(at[max(1, min(depth // 2 + 1, depth - 1)) : depth + 1]) <= RISES
-    is_late = any(
-        sign_test(int(at[depth + 1 :][:few].sum()), int(at[1:][:few].sum())) <= LATE
-        for few in (1, 2)
-    )
-    return ends and rises and not is_late
-
-
-def _p_that_flat(counts: Ints) -> float:
-    """The one-sided p that the ranks hold equally many, against more and more of them.
-
-    >>> [round(_p_that_flat(np.array(counts)), 3) for counts in ([1, 4, 7], [5, 5], [7, 4, 1])]
-    [0.017, 0.5, 0.983]
-    """
-    steps = np.arange(counts.size) - (counts.size - 1) / 2
-    spread = math.sqrt(counts.sum() * np.mean(steps**2)) or 1.0
-    return math.erfc(float(counts @ steps) / spread / math.sqrt(2)) / 2
+    return rise_and_end(at, depth)
 
 
 def sort_by_score(seen: Seen) -> Iterator[Trial]:

@@ -105,9 +105,9 @@ class _Names:
 
     def pairs(self, old: pl.Series, new: pl.Series) -> pl.DataFrame:
         """The names that become one of these: old and new, each pair once."""
-        few = as_series(np.unique(self.keys.equal_to(new.hash().to_numpy())[1]))
-        names = pl.DataFrame({"old": old.gather(few), "new": new.gather(few)})
-        names = names.filter(names["new"].is_in(self.names.implode()))
+        name, row = map(as_series, self.keys.equal_to(new.hash().to_numpy()))
+        names = pl.DataFrame({"old": old.gather(row), "new": new.gather(row)})
+        names = names.filter(names["new"] == self.names.gather(name))
         return names.unique(maintain_order=True)
 
 
