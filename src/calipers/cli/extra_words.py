@@ -80,7 +80,7 @@ def line_by_options(
         return None
     # All else stays as it was typed, so that the line does what was meant.
     kept = [word for word in words if word not in files]
-    return join_words([*ctx.command_path.split(), *chain(*roles.items()), *kept])
+    return join_words([*ctx.command_path.split(), *kept, *chain(*roles.items())])
 
 
 def _by_what_they_hold(files: Sequence[str]) -> Mapping[str, str] | None:
