@@ -167,7 +167,7 @@ def _leaking(
     if room >= least:
         ndcg = cured_value(seen.metrics[1], seen.values[:, 1], best)
         text = (
-            f"Found, but not ranked first: {ndcg.metric} is {number(ndcg.before)}, at most "
+            f"Found, but not first: {ndcg.metric} is {number(ndcg.before)}, at most "
             f"{number(ndcg.after)} with the {seen.first} in the best order."
         )
         fact = _difference(ndcg, int(seen.measured_queries.sum()), "at most")
