@@ -250,6 +250,8 @@ def load_run(
     found = load(value, "run", columns, room)
     if found.run is None:
         called = _name(value, name or "What is given")
+        if found.proposal:
+            raise _missing(found, called, "results", "")
         raise InvalidInput(
             f"{called} holds no results ({found.kind}); give what a retriever "
             "returned, such as a file of `calipers retrieve`."
@@ -262,6 +264,8 @@ def load_ground_truth(value: object, columns: Columns | None = None) -> GroundTr
     found = load(value, "ground_truth", columns)
     if found.ground_truth is None:
         called = _name(value, "What is given")
+        if found.proposal:
+            raise _missing(found, called, "ground truth", "")
         raise InvalidInput(
             f"{called} holds no ground truth ({found.kind}); name another."
         )

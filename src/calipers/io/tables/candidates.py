@@ -90,7 +90,14 @@ def missing_part(
     if has_truth or has_results or role == "ground_truth":
         return lists
     # One result or target in each row, which may be called "id".
-    return (*lists, *mappings(profiles, {"item"}, role))
+    listed = (one for one in lists if not _is_one_of_several(one, profiles))
+    return (*listed, *mappings(profiles, {"item"}, role))
+
+
+def _is_one_of_several(pairs: Pairs, profiles: Profiles) -> bool:
+    """Whether results are said to be in one column, and each row of a question holds one."""
+    results = [profiles[theirs] for ours, theirs in pairs if theirs in profiles]
+    return len(pairs) == 1 and all(one.changes and one.kind != "lists" for one in results)
 
 
 def mappings(profiles: Profiles, lacking: set[str], role: Role) -> Iterator[Pairs]:
@@ -480,7 +487,10 @@ def profiles_of_records(records: Sequence[Mapping[str, Any]]) -> Profiles:
     """The profiles of the fields of records."""
     names = [*dict.fromkeys(str(key) for record in records for key in record)]
     cells = {name: [as_cell(record.get(name)) for record in records] for name in names}
-    return Profiles(pl.DataFrame(cells, schema=dict.fromkeys(names, pl.String())))
+    asked = next(
+        (theirs for theirs, ours in renaming(names).items() if ours == "query"), None
+    )
+    return Profiles(pl.DataFrame(cells, schema=dict.fromkeys(names, pl.String())), asked)
 
 
 def _columns(profiles: Iterable[str]) -> list[str]:

@@ -6,6 +6,7 @@ from calipers.names import (
     LAST_STAGE,
     NO_GRADES,
     REMARKS,
+    ROW_ID,
     STAGES,
     possible_meaning,
     says_expected,
@@ -15,6 +16,12 @@ _IDS = frozenset({"id", "ids", "nr", "no", "number", "nummer"})
 """Words of names whose numbers may be ids."""
 _NAMED = frozenset({"id", "ids"})
 """Words of names whose numbers are ids, whatever else the name says: ``page_id``."""
+
+
+def _names_its_ids(column: Profile) -> bool:
+    """Whether a name says of what its numbers are the ids, as ``id`` alone does not."""
+    is_bare = column.name.strip().lower() in ROW_ID
+    return bool(column.words & _NAMED) and not is_bare
 
 
 def says_no(column: Profile) -> bool:
@@ -60,7 +67,7 @@ def likely_items(rest: list[Profile]) -> list[Profile]:
             not profile.is_whole
             or says_no(profile)
             or (profile.may_rank and profile.has_several_rows)
-            or (profile.numbers_table and not profile.words & _NAMED)
+            or (profile.numbers_table and not _names_its_ids(profile))
         )
         return (
             not expected,
@@ -136,7 +143,7 @@ def likely_lists(rest: list[Profile]) -> list[Profile]:
 def may_be_ids(numbers: Profile) -> bool:
     """Whether numbers may be ids of results: they differ, and count neither rows nor ranks."""
     counts = numbers.numbers_table or (numbers.may_rank and numbers.has_several_rows)
-    return _tells_apart(numbers) and (not counts or bool(numbers.words & _NAMED))
+    return _tells_apart(numbers) and (not counts or _names_its_ids(numbers))
 
 
 def likely_judgements(rest: list[Profile]) -> list[Profile]:

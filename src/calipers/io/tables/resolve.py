@@ -123,7 +123,9 @@ def _with_single_ids(
         return names
     asked = next((theirs for theirs, ours in names.items() if ours == "query"), None)
     ids = profiles_of(table, asked)[row_id]
-    return {**names, row_id: "item"} if ids.varies and ids.kind != "lists" else names
+    # What counts the rows names no results; beside it stands what does.
+    are_results = ids.varies and ids.kind != "lists" and not ids.numbers_table
+    return {**names, row_id: "item"} if are_results else names
 
 
 def no_column(table: InputTable, lacking: str, role: Role) -> Unclear:
