@@ -220,9 +220,8 @@ def recognise(probe: Probe, role: Role) -> Format:
         for file_format in built_in()
         if not file_format.fallback and file_format.detect(probe)
     ]
-    if (claimed or not probe.is_text) and all(
-        file_format.yields(probe) for file_format in claimed
-    ):
+    may_be_export = claimed or not probe.is_text or _asks_in_cells(probe)
+    if may_be_export and all(file_format.yields(probe) for file_format in claimed):
         from calipers.io.formats.exports import Exports, find_export
 
         if find_export(probe, role, whole=bool(claimed)) is not None:
@@ -256,6 +255,13 @@ def recognise(probe: Probe, role: Role) -> Format:
     if pool_items is None:
         raise _unknown(probe, role)
     return pool_items
+
+
+def _asks_in_cells(probe: Probe) -> bool:
+    """Whether a table has objects in its cells, and no column that is called a question."""
+    if probe.given is not None or b'{"' not in probe.source.head or probe.table is None:
+        return False
+    return "query" not in renaming(probe.table.names()).values()
 
 
 def _refuse_without_questions(probe: Probe) -> None:

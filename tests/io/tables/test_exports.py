@@ -41,3 +41,17 @@ def test_objects_in_the_cells_of_a_table_are_opened(tmp_path):
             cells = {"question": asked}, {"ids": targets}, {"ids": results}
             writer.writerow([asked[:2], *map(json.dumps, cells)])
     assert evaluate(path, metrics="mrr")["mrr"].mean == 0.75
+
+
+@pytest.mark.parametrize("separator", [",", "\t"])
+def test_a_question_in_an_object_of_a_cell_is_found(separator, tmp_path):
+    rows = [("Who?", ["a"], ["b", "a"]), ("Where?", ["c"], ["c", "d"])]
+    path = tmp_path / "langsmith.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file, delimiter=separator)
+        writer.writerow(["inputs", "outputs", "reference_outputs"])
+        for asked, targets, results in rows:
+            cells = ({"question": asked}, {"documents": results}, {"documents": targets})
+            writer.writerow([json.dumps(cell) for cell in cells])
+    scores = evaluate(path, metrics="recall@1,mrr")
+    assert (scores["recall@1"].mean, scores["mrr"].mean) == (0.5, 0.75)

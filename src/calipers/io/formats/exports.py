@@ -276,7 +276,8 @@ def _rows_of_table(table: InputTable) -> Iterator[_Place]:
     first = next(rows(), None)
     if first is not None:
         yield _Place(
-            first, lambda: RawRecords(rows(), lambda row: f"{table.where(row)} $")
+            with_open_texts(first),
+            lambda: RawRecords(rows(), lambda row: f"{table.where(row)} $"),
         )
 
 
