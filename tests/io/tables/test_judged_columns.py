@@ -109,3 +109,20 @@ def written(folder, rows, form):
     path = folder / "data.jsonl"
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     return path
+
+
+def test_several_columns_of_records_are_proposed_beside_their_question(tmp_path):
+    path = tmp_path / "judged.jsonl"
+    rows = [
+        {"Kysymys": asked, "result_1": f"{asked}.md", "result_2": "x.md"}
+        | {"relevant_1": "yes", "relevant_2": "no", "id": n}
+        for n, asked in enumerate(("Who is it?", "Where is it?"), start=1)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert lines_of(refusal(data=path))[0] == "--column query=Kysymys"
+
+
+def test_what_judges_whole_questions_names_no_targets(tmp_path):
+    rows = [f"q{n},{n},{at + n},{at}" for n in (0, 1) for at in range(1, 6)]
+    path = put(tmp_path, "\n".join(["question,passt,chunk_id,position", *rows]) + "\n")
+    assert "ground_truth=passt" not in refusal(data=path)

@@ -96,8 +96,10 @@ def missing_part(
 
 def _is_one_of_several(pairs: Pairs, profiles: Profiles) -> bool:
     """Whether results are said to be in one column, and each row of a question holds one."""
-    results = [profiles[theirs] for ours, theirs in pairs if theirs in profiles]
-    return len(pairs) == 1 and all(one.changes and one.kind != "lists" for one in results)
+    theirs = pairs[0][1]
+    if len(pairs) > 1 or theirs not in profiles.frame.columns:
+        return False
+    return profiles[theirs].changes and profiles[theirs].kind != "lists"
 
 
 def mappings(profiles: Profiles, lacking: set[str], role: Role) -> Iterator[Pairs]:
@@ -435,6 +437,8 @@ def _count(profiles: Profiles, pair: tuple[str, str]) -> int:
 def _target_columns(rest: list[Profile], groups: list[str]) -> Iterator[tuple[str, str]]:
     """The columns that may list targets."""
     for item in likely_items(rest):
+        if says_no(item) and not says_expected(item.name):
+            continue  # where 0 or "no" stands, too, it judges and names nothing
         yield ("quote" if item.kind == "texts" else "ground_truth", item.name)
     # Several columns are merged in a table, beside others that are.
     yield from (("item", group) for group in groups)
