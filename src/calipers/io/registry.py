@@ -266,8 +266,11 @@ def _asks_in_cells(probe: Probe) -> bool:
 
 def _refuse_without_questions(probe: Probe) -> None:
     """Refuse answers of a search engine that do not say what was asked."""
+    if probe.look is None:
+        return
     answers = {"hits", "responses"}
-    if probe.look is None or not any(keys & answers for keys in probe.row_keys.values()):
+    in_rows = any(keys & answers for keys in probe.row_keys.values())
+    if not in_rows and "ids" not in probe.look.keys:
         return
     from calipers.io.formats.exports import without_questions
 

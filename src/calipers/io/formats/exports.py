@@ -437,6 +437,11 @@ def without_questions(probe: Probe) -> str | None:
     if look is None or len(look.first) > MOST_COLUMNS:
         return None
     first = _decoded(look.first)
+    if look.shape == "object" and _is_answer_in_columns(first):
+        return (
+            "holds what a vector database answered, without what was asked. Add the questions, in "
+            'the same order: {"query": ["…", "…"], "ids": …}'
+        )
     lists = [one for one in first.values() if isinstance(one, list) and one]
     bare = [one for one in lists if all(map(_is_bare_answer, one[:_SOME]))]
     answers = bare[0] if bare else [first]
@@ -449,6 +454,19 @@ def without_questions(probe: Probe) -> str | None:
     return (
         f"holds {what}. Write each beside what was asked, one record for each: "
         '{"query": "…", "response": {…}}'
+    )
+
+
+def _is_answer_in_columns(value: Mapping[str, object]) -> bool:
+    """Whether a value is what Chroma answers: a list of results for each question, by field."""
+    if question_in(value) is not None or "ids" not in value:
+        return False
+    fields = [
+        value[name] for name in ("ids", "distances", "documents") if value.get(name)
+    ]
+    return len(fields) > 1 and all(
+        isinstance(one, list) and all(isinstance(held, list) for held in one)
+        for one in fields
     )
 
 
