@@ -656,3 +656,8 @@ def test_two_stages_in_texts_are_asked_about(tmp_path):
     path = put(tmp_path, json.dumps(rows), "data.json")
     first, second = lines_of(refusal(data=path))
     assert [value(line, data=path) for line in (first, second)] == [1.0, 0.5]
+
+
+def test_what_was_measured_of_each_question_names_no_results(tmp_path):
+    path = put(tmp_path, "question,hit@3,MRR\na,1,1\nb,1,0.5\nc,0,0\n")
+    assert lines_of(refusal(data=path)) == []

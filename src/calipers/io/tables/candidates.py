@@ -1,5 +1,6 @@
 """Which columns may be meant by a field that is lacking, by their profiles and names."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
@@ -513,8 +514,18 @@ def _free(profiles: Profiles, lacking: set[str]) -> list[Profile]:
     return [
         profiles[one]
         for one in listed
-        if one not in known and not one.startswith(("tag.", "__"))
+        if one not in known
+        and not one.startswith(("tag.", "__"))
+        and not _was_measured(profiles[one])
     ]
+
+
+_METRIC = re.compile(r"(?i)[\w ]+@\d+|mrr|map|ndcg|f1|average_precision|reciprocal_rank")
+
+
+def _was_measured(column: Profile) -> bool:
+    """Whether a column holds the values of a metric, which name nothing and order nothing."""
+    return column.kind == "numbers" and bool(_METRIC.fullmatch(column.name.strip()))
 
 
 def words_to_grade(column: str, cells: Iterable[str]) -> tuple[Pairs, ...]:
