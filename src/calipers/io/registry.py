@@ -272,7 +272,7 @@ def _refuse_without_questions(probe: Probe) -> None:
     in_rows = any(keys & answers for keys in probe.row_keys.values())
     if not in_rows and "ids" not in probe.look.keys:
         return
-    from calipers.io.formats.exports import without_questions
+    from calipers.io.records.bare_answers import without_questions
 
     if (what := without_questions(probe)) is not None:
         raise InvalidInput(f"{probe.name} {what}.")
