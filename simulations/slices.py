@@ -128,13 +128,16 @@ FALLS: dict[str, tuple[Cut, float, float]] = {
 """The first slice falls; the others change by chance."""
 
 
-def unasked(draws: int) -> Iterator[Rate]:
+def unasked(
+    draws: int, cuts: Sequence[str] = tuple(CUTS), falls: Sequence[str] = tuple(FALLS)
+) -> Iterator[Rate]:
     """How often `compare` names a slice: where nothing changed, and where one fell."""
-    for name, slices in CUTS.items():
-        found = _share_named(slices, None, draws)
+    for name in cuts:
+        found = _share_named(CUTS[name], None, draws)
         yield Rate(name, "names a slice", found, draws, highest=0.06)
-    few = max(10, draws // 4)
-    for name, (slices, before, now) in FALLS.items():
+    few = max(6, draws // 4)
+    for name in falls:
+        slices, before, now = FALLS[name]
         found = _share_named(slices, (before, now), few)
         yield Rate(name, "names it", found, few, lowest=0.8)
 

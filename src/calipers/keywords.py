@@ -21,13 +21,27 @@ OPTIONS = words_in(
 )
 """Options that sentences name; what else begins with two hyphens is the user's."""
 _CHOICES = "complete|id|quote|span|document|evidence|score|all|at-random"
-_VALUE = rf"\d+(?:\.\d+)?|'[^']*'|\"[^\"]*\"|[^\s`',;()]*=[^\s`;()]*[^\s`;,.()]|(?:{_CHOICES})\b"
+_FILES = "csv|db|json|jsonl|md|parquet|toml|txt|yaml"
+_VALUE = (
+    r"\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)*[a-zA-Z]*(?![\w])"  # 10, 2,4,10, 7d
+    r"|'[^']*'|\"[^\"]*\"|[^\s`',;()]*=[^\s`;()]*[^\s`;,.()]"
+    r"|https?://[^\s`,;()]*[^\s`,;.()]|[\w./-]+:\w+\b"  # an address, FILE.py:FUNCTION
+    rf"|[\w./-]+\.(?:{_FILES})\b|(?:{_CHOICES})\b"
+)
+_LAST = r"(?!(?:out|too)\b)\w(?:[\w.-]*\w)?(?=\.?$|\)|, or --| compares each)"
+"""A word behind an option where nothing else can follow: its value."""
 _PLACE = r"[A-Z][A-Z.:_-]*\b"
 """A name in capitals, for which a value is given."""
 _COLUMN = re.compile(r"(?<![\w-])--column (?:'([^'=]+)=([^']+)'|(\w+)=([^\s;,.]+))")
 _MAP_IDS = re.compile(r"(?<![\w-])--(map-ids) ('[^']*'|[^\s`]*[^\s`,.;)])")
-_WITH_VALUE = re.compile(rf"(?<![\w-])--([a-z]+(?:-[a-z]+)*) ({_VALUE}|{_PLACE})")
+_WITH_VALUE = re.compile(
+    rf"(?<![\w-])--([a-z]+(?:-[a-z]+)*) ({_VALUE}|{_PLACE}|{_LAST})(?=( --)?)"
+)
 _OPTION = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)")
+_LEFT_OUT = re.compile(
+    r"(\b(?:[Ww]ithout|[Ll]eave(?: out)?|time in) )--([a-z]+(?:-[a-z]+)*)(?= (?:out|is)\b|[.,;:]|$)"
+)
+"""An option that is not to be given."""
 _ALONE = re.compile(r"--([a-z]+(?:-[a-z]+)*) ('[^']*'|[^\s`'-][^\s`]*)(?: -k (\d+))?")
 """An option and its value, perhaps with a k, and nothing else."""
 _K = re.compile(r"-k (\d+)(?=:|$)")
@@ -36,8 +50,8 @@ _GIVEN = re.compile(
     r"(\b[Gg]ive |[a-z]= (?:and|or) )--([a-z]+(?:-[a-z]+)*)(?=[ ,;.]|$)(?! [A-Z])"
 )
 """An option to be given, whose value the reader knows."""
-_QUOTED = re.compile(r"(?<=[\s(])(\"[^\"]*\")(?![\w\"])")
-"""A text of the user in a sentence; no value of an option."""
+_QUOTED = re.compile(r"(?<=[\s(])(\"[^\"]*\")(?![\w\"]|[^']*\}')")
+"""A text of the user in a sentence; no value of an option, no JSON."""
 _ADVICE = re.compile(r"(?:.*, or )?give --.+|--[a-z-]+ .+|-k \d+.*")
 """Cells and lines that are ours, not a text of the user."""
 _ASIDE = re.compile(r" \(--[a-z-]+(?:, --[a-z-]+)*\)")
@@ -69,14 +83,20 @@ def in_python(text: str, after: str = "") -> str:
     >>> in_python("Compare with --anyway (anyway=True in Python), or give -k 5 (k=5 in Python).")
     'Compare with anyway=True, or give k=5.'
     >>> in_python("Leave --grades out; --sheet NAME takes it. Name it with --column.", "=")
-    'Leave columns={"grades": …} out; columns={"sheet": "NAME"} takes it. Name it with columns=.'
+    'Leave grades out; columns={"sheet": "NAME"} takes it. Name it with columns=.'
+    >>> in_python("Say --judge anna, or --judge machine:NAME; compare with --anyway.", "=")
+    'Say judge="anna", or judge="machine:NAME"; compare with anyway=True.'
+    >>> in_python("Leave out --weight-by. Draw more (--most), or ask for --until 0.09.", "=")
+    'Leave out weight_by. Draw more (most=), or ask for until=0.09.'
+    >>> in_python("Give --times 2,4 --every 7d; see --by type.", "=")
+    'Give times=[2, 4], every="7d"; see by="type".'
     """
     if "--" not in text and " in Python)" not in text:
         return _K.sub(r"k=\1", text, count=1) if _K.match(text) else text
     alone = _ALONE.fullmatch(text)
-    if alone is not None and alone[1] in OPTIONS:
+    if alone is not None and alone[1] in OPTIONS and _COLUMN.fullmatch(text) is None:
         k = "" if alone[3] is None else f", k={alone[3]}"
-        return f"{_keyword(alone[1])}={_quoted(alone[2].strip(chr(39)))}{k}"
+        return f"{_assigned(alone[1], alone[2])}{k}"
     return _outside(text, lambda part: _with_keywords(part, after))
 
 
@@ -147,28 +167,43 @@ def _with_keywords(text: str, after: str) -> str:
         text,
     )
     text = _MAP_IDS.sub(lambda found: _assigned(found[1], found[2]), text)
-    text = _WITH_VALUE.sub(
-        lambda found: _assigned(found[1], found[2]) if found[1] in OPTIONS else found[0],
-        text,
-    )
+    text = _WITH_VALUE.sub(_with_value, text)
+    text = _LEFT_OUT.sub(_left_out, text)
     for _ in range(2):
         # Of two the second stands behind the first.
         text = _GIVEN.sub(
             lambda found: (
-                f"{found[1]}{_keyword(found[2])}=" if found[2] in OPTIONS else found[0]
+                found[1]
+                + (_named(found[2], "=") if found[2] in OPTIONS else f"--{found[2]}")
             ),
             text,
         )
     return _OPTION.sub(lambda found: _named(found[1], after), text)
 
 
+def _left_out(found: re.Match[str]) -> str:
+    """An option that is not to be given; of one that takes away Python has the value."""
+    option = found[2]
+    return found[1] + _named(option, "=" if SWITCHES.get(option) == "False" else "")
+
+
+def _with_value(found: re.Match[str]) -> str:
+    """An option and its value, as they stand in a sentence."""
+    if found[1] not in OPTIONS or found[1] in SWITCHES:
+        return found[0]
+    # Of two arguments in a row the first is followed by a comma.
+    return _assigned(found[1], found[2]) + ("," if found[3] else "")
+
+
 def _named(option: str, after: str) -> str:
-    """An option without a value."""
+    """An option without a value; ``after`` stands behind it where it is to be given."""
     if option not in OPTIONS:
         return f"--{option}"
-    if after and option in _OF_COLUMNS:
+    if not after:
+        return _keyword(option)
+    if option in _OF_COLUMNS:
         return f'columns={{"{option}": …}}'
-    return _keyword(option) + after
+    return f"{_keyword(option)}={SWITCHES.get(option, '')}"
 
 
 def _assigned(option: str, value: str) -> str:
@@ -176,9 +211,20 @@ def _assigned(option: str, value: str) -> str:
     bare = value.strip("'\"")
     if option in _OF_COLUMNS:
         return f'columns={{"{option}": "{bare}"}}'
-    is_number = value[:1].isdigit()
-    is_place = value == value.upper() and not is_number and value == bare
-    return f"{_keyword(option)}={bare if is_number or is_place else _quoted(bare)}"
+    return f"{_keyword(option)}={_literal(bare, is_place=value == bare)}"
+
+
+def _literal(value: str, *, is_place: bool) -> str:
+    """A value as code has it; what stands in capitals is a place for one.
+
+    >>> [_literal(value, is_place=True) for value in ("7", "2,4", "7d", "FILE")]
+    ['7', '[2, 4]', '"7d"', 'FILE']
+    """
+    if re.fullmatch(r"\d+(?:\.\d+)?", value) or value.startswith("{"):
+        return value
+    if re.fullmatch(r"\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)+", value):
+        return f"[{', '.join(value.split(','))}]"
+    return value if is_place and re.fullmatch(_PLACE, value) else _quoted(value)
 
 
 def _quoted(value: str) -> str:
@@ -195,7 +241,26 @@ def _keyword(option: str) -> str:
     return _OTHER_KEYWORDS.get(option, option.replace("-", "_"))
 
 
+SWITCHES = {
+    **dict.fromkeys(
+        words_in(
+            "all anyway changed check drop list machines overwrite restart retry-errors"
+        ),
+        "True",
+    ),
+    "no-results": "False",
+}
+"""Options without a value, and what they are set to in Python."""
 _OF_COLUMNS = frozenset({"grades", "sheet", "distance"})
 """Options for what Python says with ``columns=``."""
-_OTHER_KEYWORDS = {"column": "columns", "from": "form"}
+_OTHER_KEYWORDS = {
+    "column": "columns",
+    "from": "form",
+    "from-traces": "files",
+    "header": "headers",
+    "join-calls": "calls",
+    "no-results": "results",
+    "param": "params",
+    "stage": "stages",
+}
 """Options whose keyword is another word."""

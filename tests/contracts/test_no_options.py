@@ -15,7 +15,7 @@ import pytest
 import calipers
 from calipers.cli.mcp import Tools, _call_tool, plain_document
 from calipers.errors import CalipersError, command_line, is_command_line, no_command_line
-from calipers.keywords import OPTIONS
+from calipers.keywords import OPTIONS, SWITCHES, in_python
 from calipers.operation import arguments
 from calipers.operations import OPERATIONS
 from calipers.present.html import for_page
@@ -29,6 +29,33 @@ def options_in(text: str) -> list[str]:
     """What a text says with an option, outside of commands and of markup."""
     plain = html.unescape(re.sub(r"<[^>]+>", " ", COMMAND.sub(" ", text)))
     return OPTION.findall(plain)
+
+
+KEYWORDS = {
+    argument.name: argument.kind
+    for operation in OPERATIONS.values()
+    for argument in arguments(operation.function).values()
+}
+KEYWORD = re.compile(rf"(?<![\w.?&/])({'|'.join(sorted(KEYWORDS))})=(?!=)")
+VALUE = re.compile(
+    r"(?:\"[^\"]*\"|'[^']*'|\[[^]]*\]|\{(?:[^{}]|\{[^}]*\})*\}|\d+(?:\.\d+)?|True|False|None|…|[A-Z_:]{1,12}|\w+)"
+    r"(?=[\s.,;:)]|$)"
+)
+OPEN = re.compile(r"$|[.,;:)]|\s+(?:$|\(|(?:or|and|to|is|too|takes|leaves|one|where|here|again)\b)")
+"""What follows a keyword whose value the reader knows."""
+
+
+def broken_in(text: str) -> list[str]:
+    """Keywords in a text that are not as Python takes them."""
+    plain = COMMAND.sub(" ", text)
+    return [
+        plain[max(found.start() - 30, 0) : found.end() + 30]
+        for found in KEYWORD.finditer(plain)
+        if not (
+            VALUE.match(plain, found.end())
+            or (KEYWORDS[found[1]] is not bool and OPEN.match(plain, found.end()))
+        )
+    ]
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -50,6 +77,8 @@ def test_no_answer_names_an_option_outside_of_the_command_line(name, tmp_path, m
     if hasattr(result, "_repr_html_"):
         faces["a notebook"] = result._repr_html_()
     assert {face: found for face, text in faces.items() if (found := options_in(text))} == {}
+    said = [text for face, text in faces.items() if face in ("Python", "explained")]
+    assert [broken_in(text) for text in said] == [[]] * len(said)
 
 
 def _evals(**changes):
@@ -93,6 +122,72 @@ def test_no_refusal_in_python_names_an_option(name, tmp_path, monkeypatch):
     with pytest.raises(CalipersError) as refused:
         REFUSED[name]()
     assert options_in(str(refused.value)) == []
+    assert broken_in(str(refused.value)) == []
+
+
+SAID = {
+    "or say whose such rows are: --judge anna, or --judge machine:NAME for a language model.": (
+        'or say whose such rows are: judge="anna", or judge="machine:NAME" for a language model.'
+    ),
+    "Save it again (`calipers gate save`), or compare all the same with --anyway.": (
+        "Save it again (`calipers gate save`), or compare all the same with anyway=True."
+    ),
+    "leave out --weight-by.": "leave out weight_by.",
+    "leave about ±0.05; ask for --until 0.09 or more, or draw more (--most).": (
+        "leave about ±0.05; ask for until=0.09 or more, or draw more (most=)."
+    ),
+    "language models gave all of the labels; add --machines to count them": (
+        "language models gave all of the labels; add machines=True to count them"
+    ),
+    "Save without --no-results.": "Save without results=False.",
+    "begin again with --restart, or keep them with --retry-errors.": (
+        "begin again with restart=True, or keep them with retry_errors=True."
+    ),
+    'write --request \'{"query": "{query}", "limit": "{k}"}\'.': (
+        'write request={"query": "{query}", "limit": "{k}"}.'
+    ),
+    "such as --address https://judge.example.org. TLS": (
+        'such as address="https://judge.example.org". TLS'
+    ),
+    "give it as --retriever search.py:search": 'give it as retriever="search.py:search"',
+    "if you trust it name it yourself: --config ../calipers.toml": (
+        'if you trust it name it yourself: config="../calipers.toml"'
+    ),
+    "by themselves (--by doc.kind). --by type compares each.": (
+        'by themselves (by="doc.kind"). by="type" compares each.'
+    ),
+    "Let a model write some: --endpoint URL --model NAME.": (
+        "Let a model write some: endpoint=URL, model=NAME."
+    ),
+    "give --corpus-size too, or --times 2,4,10; say how often: --every 7d": (
+        'give corpus_size= too, or times=[2, 4, 10]; say how often: every="7d"'
+    ),
+}
+
+
+@pytest.mark.parametrize("option", SAID)
+def test_a_value_is_a_literal_a_switch_is_true_and_what_is_left_out_is_a_name(option):
+    assert in_python(option, "=") == SAID[option]
+    assert broken_in(SAID[option]) == []
+
+
+def test_switches_are_what_takes_true_or_false():
+    kinds = {
+        name.lstrip("-"): argument.kind
+        for operation in OPERATIONS.values()
+        for argument in arguments(operation.function).values()
+        if argument.setting is not None
+        for name in argument.setting.names(argument.name)
+    }
+    of_commands = {"check", "list", "no-results"}
+    two_meanings = {"results"}
+    taken = {name for name in OPTIONS if kinds.get(name) is bool} - two_meanings
+    assert taken == {*SWITCHES} - of_commands
+
+
+@pytest.mark.parametrize("text", ["judge= anna, or", "with anyway=.", "until= 0.1", "by=x/y a"])
+def test_what_python_does_not_take_is_seen(text):
+    assert broken_in(text)
 
 
 @pytest.mark.parametrize(

@@ -328,7 +328,7 @@ def test_whose_labels_they_are_is_marked_and_a_machine_counts_on_request(tmp_pat
     calipers.labels_export(paths, tmp_path / "t.jsonl", machines=True)
     assert truth_of(tmp_path / "t.jsonl")["q"]["tags"] == {"judged_by": tags}
     if judges == ["machine:m"]:
-        with pytest.raises(InvalidInput, match="add --machines to count them"):
+        with pytest.raises(InvalidInput, match="add machines=True to count them"):
             calipers.labels_export(paths, tmp_path / "u.jsonl")
 
 

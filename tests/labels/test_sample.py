@@ -235,7 +235,7 @@ def test_labels_of_a_machine_do_not_fill_the_sample_and_those_of_nobody_are_refu
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        ({"until": 0.02}, r"±0.02 cannot be reached: .* leave about ±0\.\d+; ask for --until"),
+        ({"until": 0.02}, r"±0.02 cannot be reached: .* leave about ±0\.\d+; ask for until=0"),
         ({"until": 0}, "width to reach is 0"),
         ({"most": 10}, "at most 10 are to be judged"),
         ({"depth": 0}, "k is 0; it must be a whole number"),

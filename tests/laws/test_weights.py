@@ -143,7 +143,7 @@ def test_what_takes_no_weights_says_so():
     weighed = calipers.evaluate(OLD, metrics=NAMES, weight_by="asked")
     with pytest.raises(InvalidInput, match="Tests of slices do not weigh queries"):
         calipers.slices(weighed, "form")
-    with pytest.raises(InvalidInput, match="counts every query as one; leave out --weight-by"):
+    with pytest.raises(InvalidInput, match="counts every query as one; leave out weight_by"):
         calipers.corrected(OLD, people=OLD, sampled="all", weight_by="asked")
     with pytest.raises(InvalidInput, match="no tag 'asket' to weigh them by; they have asked"):
         calipers.evaluate(OLD, weight_by="asket")

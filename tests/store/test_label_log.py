@@ -181,7 +181,7 @@ def test_labels_from_a_spreadsheet_come_in_once(place, tmp_path):
         writer = csv.DictWriter(file, rows[0])
         writer.writeheader()
         writer.writerows(rows)
-    with pytest.raises(InvalidInput, match=r"csv:2 does not say who judged .* --judge anna"):
+    with pytest.raises(InvalidInput, match=r'csv:2 does not say who judged .* judge="anna"'):
         calipers.labels_import("first", tmp_path / "carla.csv", store=place)
     first = calipers.labels_import("first", tmp_path / "carla.csv", judge="carla", store=place)
     assert (first.added, first.known, first.judges) == (3, 0, ("carla",))

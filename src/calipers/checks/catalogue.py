@@ -87,8 +87,8 @@ AMBIGUOUS = Kind(
     "quotes",
     "This quote stands in several places. Each of them counts as a hit, also where it "
     "means something else.",
-    "Quote more of the passage, or give the target its document and run calipers convert "
-    "--resolve.",
+    "Quote more of the passage, or give the target its document and run `calipers convert "
+    "--resolve`.",
 )
 NEAR_COPIES = Kind(
     "unlabelled_near_copies",
@@ -113,7 +113,7 @@ MOVED = Kind(
     "targets",
     "What stands at the span is not the quote that the target gives: the document has "
     "changed since the span was made.",
-    "Run calipers convert --resolve again from the quotes.",
+    "Run `calipers convert --resolve` again from the quotes.",
 )
 
 ALONE = (

@@ -397,7 +397,7 @@ def switch_draw(runs: Mapping[str, Run], k: int, allow: float) -> SwitchDraw:
         raise InvalidInput(
             f"{old} and {new} share no result. If they are two chunkings, record "
             "document, start and end with each result; else give both the same ids "
-            "(calipers convert --map-ids)."
+            "(`calipers convert --map-ids`)."
         )
     return SwitchDraw(old=old, new=new, queries=every, allow=allow)
 

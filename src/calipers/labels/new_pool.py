@@ -264,7 +264,7 @@ def keep(
             raise InvalidInput(
                 f"There is a pool called {name!r} already, with another "
                 f"{', '.join(changed[:4])}; take another name, or go on with that one "
-                f"(calipers serve --pool {name})."
+                f"(`calipers serve --pool {name}`)."
             )
         turn += 1
         called = f"{name}-{turn}"

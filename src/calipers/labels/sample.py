@@ -306,7 +306,7 @@ class SampleState(Plain, HasRows):
                 seen=seen,
             )
             return (Claim("passed", fact, next=self.waiting or after),)
-        go_on = f"Go on: {join_words(['calipers', 'serve', '--pool', self.pool])}"
+        go_on = f"Go on: `{join_words(['calipers', 'serve', '--pool', self.pool])}`"
         fact = sentence("Not narrow enough yet: {seen}", seen=seen)
         return (Claim("no clear difference", fact, self.line, self.waiting or go_on),)
 

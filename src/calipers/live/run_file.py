@@ -378,7 +378,7 @@ class RunWriter:
     def _damaged(self, what: str) -> InvalidInput:
         return InvalidInput(
             f"The run {self.path} is damaged: {what}; repair it, or begin again with "
-            "--restart (restart=True)."
+            "--restart."
         )
 
 
@@ -411,7 +411,7 @@ def _resolve_existing(
         raise InvalidInput(
             f"The output {path} belongs to another run: {'; '.join(changed)}. Give the "
             "same settings to go on with it, name another output, or replace it with "
-            "--restart (restart=True)."
+            "--restart."
         )
     # From here on the settings are the same, or the run is finished and may be replaced.
     if wish.retry_errors:
@@ -419,8 +419,8 @@ def _resolve_existing(
     if not meta.complete and rewritten:
         raise InvalidInput(
             f"The output {path} holds an interrupted run, and {rewritten}. Begin again "
-            "with --restart (restart=True), or go on and keep the answers it has with "
-            "--retry-errors (retry_errors=True)."
+            "with --restart, or go on and keep the answers it has with "
+            "--retry-errors."
         )
     return (True, kept) if meta.complete else (False, None)
 

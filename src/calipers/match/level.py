@@ -168,7 +168,7 @@ def _known_documents(run: Run, items: pl.Series, what: str) -> pl.DataFrame:
 
 
 _GIVE_TARGETS = {
-    "document": "Give every target its 'document' (calipers convert --resolve finds it).",
+    "document": "Give every target its 'document' (`calipers convert --resolve` finds it).",
     "page": "Give every target its 'document' and its 'page'.",
 }
 

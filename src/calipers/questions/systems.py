@@ -175,7 +175,7 @@ def scores_of(value: object, store: Where = None) -> Scores:
         raise InvalidInput(
             f"{value if isinstance(value, str | os.PathLike) else type(value).__name__} "
             "holds no scores; give what calipers.evaluate returned, or a file that "
-            "`calipers eval` wrote with --json."
+            "`calipers eval --json` wrote."
         )
     return baseline.scores
 

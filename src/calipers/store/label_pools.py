@@ -217,8 +217,8 @@ def pool_number(store: Store, name: str) -> int:
         there = f"there are {', '.join([*known][:8])}" if known else "there is none yet"
         raise InvalidInput(
             f"There is no pool called {name!r:.60} in {store.place.shown}; {there}."
-            f"{did_you_mean(name, known)} To make one, name the runs: calipers serve --judge "
-            "bm25.jsonl dense.jsonl -g gt.jsonl"
+            f"{did_you_mean(name, known)} To make one, name the runs: `calipers serve --judge "
+            "bm25.jsonl dense.jsonl -g gt.jsonl`."
         )
     return known[name]
 

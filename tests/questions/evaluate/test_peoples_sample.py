@@ -25,7 +25,7 @@ def some(n=12):
 
 def test_a_sample_of_unknown_origin_needs_the_word():
     for n, word in ((12, "at-random"), (N, "all")):
-        with pytest.raises(InvalidInput, match=rf"not known who gave .* --sampled {word}"):
+        with pytest.raises(InvalidInput, match=rf'not known who gave .* sampled="{word}"'):
             corrected(some(n))
         assert corrected(some(n), sampled=word).sampled == n
     assert corrected(some(N), sampled="all")["mrr"].value == 0.5

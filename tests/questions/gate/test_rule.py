@@ -73,7 +73,7 @@ def test_what_was_measured_otherwise_blocks_unless_overridden(baseline):
         (records(N), {"missing": "exclude"}, "missing"),
     ]
     for data, settings, sentence in asked:
-        with pytest.raises(InvalidInput, match=f"{sentence}.*--anyway"):
+        with pytest.raises(InvalidInput, match=f"{sentence}.*anyway=True"):
             gate(data, baseline=baseline, now=NOW, **settings)
         verdict = gate(data, baseline=baseline, anyway=True, now=NOW, **settings)
         assert any(sentence in warning for warning in verdict.warnings)
@@ -138,7 +138,7 @@ def test_a_new_baseline_holds_what_the_old_one_held(baseline):
     assert (better.moved_up, better.accepted) == (True, None)
     assert read_baseline(baseline).accepted is None
     assert not gate(records(N), baseline=baseline, move_up=True, now=NOW).moved_up
-    with pytest.raises(InvalidInput, match=r"give both: --baseline FILE.json"):
+    with pytest.raises(InvalidInput, match=r'give both: baseline="FILE.json"'):
         gate(records(N), baseline=evaluate(records(N)), accept="why")
 
 

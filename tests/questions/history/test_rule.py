@@ -77,7 +77,7 @@ def test_names_of_metrics_are_those_of_results():
         ({"name": "nightyl"}, r"[Dd]id you mean"),
         ({"since": "2099-01-01"}, "left after the filters"),
         ({"metrics": "recall@7"}, r"have no recall@7; the latest has recall@5, mrr"),
-        ({"every": "soon"}, "The time in --every"),
+        ({"every": "soon"}, "The time in every is"),
         ({"allow": -1.0}, "The loss that is allowed"),
     ],
 )
