@@ -29,7 +29,8 @@ def holds_piece(quote, text):
 @given(st.lists(st.tuples(texts.filter(bool), st.lists(texts, max_size=3)), max_size=4))
 def test_pieces_of_quotes_are_those_that_a_loop_finds(quotes):
     assert quotes_in_part(quotes, ignore_case=False) == [
-        any(holds_piece(quote, text) for text in held) for quote, held in quotes
+        next((at for at, text in enumerate(held, 1) if holds_piece(quote, text)), 0)
+        for quote, held in quotes
     ]
 
 
@@ -47,13 +48,14 @@ def test_pieces_of_spans_are_those_that_a_loop_finds(wanted, shown):
         placed = [(code, name, start, start + size) for code, name, start, size in rows]
         return pl.DataFrame(placed, schema=schema, orient="row")
 
-    expected = [
-        any(
-            query == code
-            and name == document
-            and len({*range(start, start + size)} & {*range(at, at + long)}) >= max(1, size / 4)
-            for query, name, at, long in shown
-        )
-        for code, document, start, size in wanted
+    def ranks(target):
+        code, document, start, size = target
+        for rank, (query, name, at, long) in enumerate(shown, 1):
+            shared = {*range(start, start + size)} & {*range(at, at + long)}
+            if query == code and name == document and len(shared) >= max(1, size / 4):
+                yield rank
+
+    results = frame(shown).with_row_index("rank", 1)
+    assert spans_in_part(frame(wanted), results).tolist() == [
+        next(ranks(target), 0) for target in wanted
     ]
-    assert spans_in_part(frame(wanted), frame(shown)).tolist() == expected

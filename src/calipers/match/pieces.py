@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from calipers.match.quote import Quote
-from calipers.model.arrays import Bools, Ints
+from calipers.model.arrays import Ints
 from calipers.text import normalise
 
 PART = 0.25
@@ -17,15 +17,15 @@ SHORTEST = 8
 
 def quotes_in_part(
     quotes: Iterable[tuple[str, Sequence[str]]], *, ignore_case: bool
-) -> list[bool]:
-    """For each quote with the texts of some results, whether one of them holds a piece of it.
+) -> list[int]:
+    """For each quote with some texts, the place of the first that holds a piece of it; else 0.
 
-    >>> texts = ["It is a lock. The lock is held by one", "All about lists."]
+    >>> texts = ["All about lists.", "It is a lock. The lock is held by one"]
     >>> quotes_in_part(
     ...     [("The lock is held by one thread at a time", texts), ("other", texts)],
     ...     ignore_case=False,
     ... )
-    [True, False]
+    [2, 0]
     """
     plain: dict[str, str] = {}
 
@@ -36,7 +36,7 @@ def quotes_in_part(
         return plain[text]
 
     return [
-        _holds_piece(Quote(normalised(quote)), map(normalised, texts))
+        _first_with_piece(Quote(normalised(quote)), map(normalised, texts))
         for quote, texts in quotes
     ]
 
@@ -60,22 +60,21 @@ def first_pieces(
         if quote.text in texts[-1] or any(quote.text in text for text in texts):
             found.append(0)
             continue
-        holds = (at for at, text in enumerate(texts, 1) if _holds_piece(quote, [text]))
-        found.append(next(holds, 0))
+        found.append(_first_with_piece(quote, texts))
     return found
 
 
-def _holds_piece(quote: Quote, texts: Iterable[str]) -> bool:
-    """Whether one of the texts holds a piece of the quote at its edge, or lies within it."""
+def _first_with_piece(quote: Quote, texts: Iterable[str]) -> int:
+    """The place of the first text with a piece of the quote at its edge, or within it; else 0."""
     least = max(PART * quote.length, SHORTEST)
-    for text in texts:
+    for at, text in enumerate(texts, 1):
         if quote.text in text:
-            return True
+            return at
         if not quote.may_be_cut(text):
             continue
         if any(end - start >= least for start, end in quote.edge_pieces(text)):
-            return True
-    return False
+            return at
+    return 0
 
 
 def first_span_pieces(targets: pl.DataFrame, results: pl.DataFrame, least: float) -> Ints:
@@ -106,19 +105,22 @@ def first_span_pieces(targets: pl.DataFrame, results: pl.DataFrame, least: float
     return first
 
 
-def spans_in_part(targets: pl.DataFrame, results: pl.DataFrame) -> Bools:
-    """Which targets share a part of their characters with a result of their query.
+def spans_in_part(targets: pl.DataFrame, results: pl.DataFrame) -> Ints:
+    """For each target, the rank of the first result that has a part of its characters; else 0.
 
-    Both have code, document, start and end.
+    Both have code, document, start and end; results have their rank.
     """
     wanted = targets.select(
         "code", "document", pl.col("start").alias("from"), pl.col("end").alias("to")
     ).with_row_index("row")
     shared = pl.min_horizontal("end", "to") - pl.max_horizontal("start", "from")
     least = pl.max_horizontal(PART * (pl.col("to") - pl.col("from")), 1)
-    meeting = wanted.join(
-        results.select("code", "document", "start", "end"), on=["code", "document"]
+    meeting = (
+        wanted.join(results, on=["code", "document"])
+        .filter(shared >= least)
+        .group_by("row")
+        .agg(pl.col("rank").min())
     )
-    held = np.zeros(targets.height, dtype=np.bool_)
-    held[meeting.filter(shared >= least)["row"].to_numpy()] = True
-    return held
+    first = np.zeros(targets.height, dtype=np.int64)
+    first[meeting["row"].to_numpy()] = meeting["rank"].to_numpy()
+    return first

@@ -576,6 +576,21 @@ def test_a_slice_is_named_where_it_is_clearly_below_the_rest(counts, is_clear):
     assert (diagnose(made).named == "slice") == is_clear
 
 
+@pytest.mark.parametrize(
+    ("at", "is_told"),
+    [([1] * 50 + [2] * 20 + [None] * 50, False), ([1, 2, 3, 4, 5] * 14 + [None] * 50, True)],
+)
+def test_short_lists_are_to_be_longer_where_targets_stand_at_their_end(at, is_told):
+    made = []
+    for n, rank in enumerate(at):
+        shown = [f"t{n}" if place == rank else f"x{n}-{place}" for place in range(1, 6)]
+        made.append({"query": f"q{n}", "retrieved": shown, "ground_truth": [f"t{n}"]})
+    diagnosis = diagnose(made)
+    assert diagnosis.named == ("too_few_results" if is_told else "not_returned")
+    assert ("only 5 per query: retrieve more" in diagnosis.sentence) == is_told
+    assert ("give --corpus or --candidates to see why" in diagnosis.sentence) != is_told
+
+
 def test_the_next_step_is_that_of_the_first_line(tmp_path):
     """Reversed and with a prefix: the option for the ids alone would not give the number."""
     made: list[Any] = world(CERTAIN["prefix"].plant, 40, np.random.default_rng(4))

@@ -249,3 +249,17 @@ def test_a_piece_of_a_span():
         for i in range(6)
     ]
     assert misses(made, nothing_in_common="zero").reasons == {"in_pieces": 6}
+
+
+def test_a_piece_below_the_cut_is_returned_in_part_and_no_cure_of_the_first_results():
+    made, _ = cut_in_half()
+    assert misses(made, k=1, nothing_in_common="zero").reasons == {"in_pieces": len(LONG)}
+    lower = [
+        {**row, "retrieved": [{"text": f"All about {n}."}, *row["retrieved"]]}
+        for n, row in enumerate(made)
+    ]
+    assert misses(lower, k=1, nothing_in_common="zero").reasons == {"in_pieces": len(LONG)}
+    tried = diagnose(lower, k=1, nothing_in_common="zero").tried
+    assert "pieces" not in {cure.name for cure in tried}
+    tried = diagnose(lower, k=2, nothing_in_common="zero").tried
+    assert next(cure for cure in tried if cure.name == "pieces").values[0].after == 1.0

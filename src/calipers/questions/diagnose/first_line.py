@@ -20,6 +20,7 @@ from calipers.questions.diagnose.result import (
     leak_fact,
     percent_of,
 )
+from calipers.questions.diagnose.rising_ranks import fall_from_rank_to_rank
 from calipers.questions.diagnose.testing import Tested, cured_value
 from calipers.questions.misses.rule import Study
 from calipers.questions.recall_advice import RecallAdvice
@@ -33,6 +34,10 @@ FEW = 20
 """Below this number of queries the first line says how few they are."""
 SHORT = 8
 """Lists of fewer results, on average, are too short to be blamed for anything else."""
+FEW_FOUND = 1 / 3
+"""Where less is found, how targets fall from rank to rank says nothing of longer lists."""
+BEHIND = 0.25
+"""Longer lists are advised where they may find this share of what is missing."""
 WORTH = 0.3
 """A smaller k that saves less than this share of the results is not advised."""
 WIDE = 0.3
@@ -324,15 +329,32 @@ def _room_in_order(seen: Seen, best: Floats) -> float:
 def _not_returned(seen: Seen, study: Study, share: Sentence, why: str) -> First:
     """Targets that are in no list: the lists may be too short."""
     short = _length_where_missed(seen, study)
-    if short < SHORT:
+    if short < SHORT and _may_lie_behind(seen, study):
         length = Fact(about="count", value=short, text="results per query")
         rest = f"are not in the results, which are only {short:.3g} per query: retrieve more."
         return First(joined(share, Sentence(rest, [length])), "too_few_results", why)
-    lacking = "--candidates" if "candidates" not in study.given else "--corpus"
-    known = (
-        "" if {"candidates", "corpus"} <= study.given else f"; give {lacking} to see why"
-    )
+    lacking = [
+        f"--{name}" for name in ("corpus", "candidates") if name not in study.given
+    ]
+    known = f"; give {' or '.join(lacking)} to see why" if lacking else ""
     return First(joined(share, f"are not in the results{known}."), "not_returned", why)
+
+
+def _may_lie_behind(seen: Seen, study: Study) -> bool:
+    """Whether short lists of twice the length might find much of what they miss.
+
+    Targets are taken to become fewer from rank to rank behind the end as they do above it.
+    """
+    if study.found < FEW_FOUND * study.targets:
+        return True
+    lengths = seen.lists.lengths[seen.matches.target_query]
+    length = lengths[study.counted]
+    rank = study.facts.rank[study.counted]
+    is_short = (rank <= length) & (length < SHORT)
+    left = fall_from_rank_to_rank(rank[is_short], length[is_short])
+    more = float(np.sum(left ** length[is_short]))
+    missed = int((lengths[study.missed] < SHORT).sum())
+    return more >= BEHIND * missed
 
 
 def _length_where_missed(seen: Seen, study: Study) -> float:

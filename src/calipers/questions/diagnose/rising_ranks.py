@@ -75,6 +75,26 @@ def falls_as_a_step(counts: Ints) -> bool:
     return all(fall >= _of_step(counts, width) - STEP for width in steps)
 
 
+def fall_from_rank_to_rank(ranks: Ints, lengths: Ints) -> float:
+    """The share of targets that is left from one rank to the next, most likely; at most 1.
+
+    ``ranks`` are those of targets, ``lengths`` those of their lists.
+
+    >>> fall_from_rank_to_rank(np.array([1] * 8 + [2] * 4 + [3] * 2 + [4]), np.full(15, 4))
+    0.5
+    >>> fall_from_rank_to_rank(np.array([1, 2, 3, 4]), np.full(4, 4))
+    1.0
+    """
+    many = np.bincount(lengths)
+    steps = int((ranks - 1).sum())
+
+    def likelihood(fall: float) -> float:
+        of_lists = np.log(np.cumsum(fall ** np.arange(many.size)))
+        return steps * math.log(fall) - float(many[1:] @ of_lists[:-1])
+
+    return max((*_FALLS, 1.0), key=likelihood)
+
+
 def _log_likelihood(counts: Ints, shape: Floats) -> float:
     """Of counts that are drawn in proportion to a shape."""
     return float(counts @ np.log(shape / shape.sum()))

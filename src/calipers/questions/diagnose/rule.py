@@ -88,7 +88,7 @@ def diagnose_pair(
     at_most = [
         *tester.tried(seen, best_order(seen), tested=False),
         *tester.tried(seen, right_document(seen, study.facts.sibling), tested=False),
-        *tester.tried(seen, pieces(seen, study.facts.piece), tested=False),
+        *tester.tried(seen, pieces(seen, study.facts.piece <= k), tested=False),
         *tester.tried(seen, together(seen), tested=False),
         *tester.tried(seen, uncut(seen), tested=False),
         *chain.from_iterable(_group_trial(tester, seen, group) for group in asked),

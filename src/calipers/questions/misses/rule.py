@@ -66,8 +66,8 @@ class Facts:
     stage_rank: Mapping[str, Ints]
     sibling: Bools
     """Another chunk of its document is in the first k."""
-    piece: Bools
-    """One of the first k results holds a piece of it."""
+    piece: Ints
+    """The rank of the first result that holds a piece of it; ``NEVER`` where none does."""
     crowd: Bools
     """The first k results of its query contain a repetition."""
     another: Bools
@@ -346,7 +346,7 @@ def _facts(
         known=known,
         stage_rank=stage_rank,
         sibling=nobody,
-        piece=nobody,
+        piece=np.full_like(rank, NEVER),
         crowd=nobody,
         another=nobody,
         corpus=corpus,
@@ -481,7 +481,7 @@ def reasons(facts: Facts) -> Ints:
         "not_in_corpus": _nowhere(facts),
         "split_over_chunks": _split(facts),
         "below_k": listed & ~demoted & ~room,
-        "in_pieces": ~listed & facts.piece,
+        "in_pieces": ~listed & (facts.piece < NEVER),
         "wrong_chunk": ~listed & facts.sibling,
         "crowded_out": (listed & ~demoted & room) | (~listed & facts.crowd & reachable),
         "retriever_error": facts.status[FAILED],

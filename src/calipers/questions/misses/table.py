@@ -66,8 +66,8 @@ class MissFacts:
     """The number of repeated results above each target's best rank."""
     sibling: Bools
     """Whether another chunk of the target's document is in the first k."""
-    piece: Bools
-    """Whether one of the first k results holds a piece of a target that was not returned."""
+    piece: Ints
+    """For each target that was not returned, the first rank with a piece of it, or ``NEVER``."""
     crowd: Bools
     """Whether at least half of the first k results of each target's query repeat another.
 
@@ -100,7 +100,7 @@ class MissFacts:
             block.target_rows,
             repeats,
             block.near(k, named),
-            held_in_part(block, k, rank, rule),
+            piece_ranks(block, rank, rule),
             _half_repeated(block, k)[query],
             _came_instead(block, k, wanted),
             *(near_pairs(block, rank) if rule.kind == "id" else _no_pairs()),
@@ -112,7 +112,7 @@ class MissFacts:
         n = matches.target_query.size
         repeats = np.zeros(n, dtype=np.int64)
         sibling = np.zeros(n, dtype=np.bool_)
-        piece = np.zeros(n, dtype=np.bool_)
+        piece = np.full(n, NEVER, dtype=np.int64)
         crowd = np.zeros(n, dtype=np.bool_)
         for part in parts:
             repeats[part.target_rows] = part.repeats
@@ -129,28 +129,31 @@ class MissFacts:
         )
 
 
-def held_in_part(block: Context, k: int, rank: Ints, rule: MatchRule) -> Bools:
-    """Which targets were not returned, though one of the first k results holds a piece of them.
+def piece_ranks(block: Context, rank: Ints, rule: MatchRule) -> Ints:
+    """The rank of the first result with a piece of each target that was not returned.
 
-    ``rank`` is the best rank of each target. Ids have no pieces.
+    ``NEVER`` where no result has one. ``rank`` is the best rank of each target. Ids have no pieces.
     """
-    held = np.zeros(rank.size, dtype=np.bool_)
+    first = np.full(rank.size, NEVER, dtype=np.int64)
     missed = np.flatnonzero((rank == NEVER) & block.matches.relevant(block.rel))
     if rule.kind == "id" or not missed.size:
-        return held
+        return first
     query = block.matches.target_query[missed]
     targets = block.targets[missed].with_columns(code=as_series(query))
     if rule.kind == "span":
-        held[missed] = spans_in_part(targets, block.first(k))
-        return held
-    shown = block.first(k).select("code", "text").group_by("code").agg("text")
-    texts = dict(shown.iter_rows())
-    quotes = targets.select("quote", "code").iter_rows()
-    held[missed] = quotes_in_part(
-        ((quote, texts.get(code, [])) for quote, code in quotes),
-        ignore_case=rule.ignore_case,
-    )
-    return held
+        results = block.frame.select("code", "document", "start", "end", "rank")
+        found = spans_in_part(targets, results)
+    else:
+        listed = block.frame.select("code", "text").group_by("code").agg("text")
+        texts = dict(listed.iter_rows())
+        quotes = targets.select("quote", "code").iter_rows()
+        places = quotes_in_part(
+            ((quote, texts.get(code, [])) for quote, code in quotes),
+            ignore_case=rule.ignore_case,
+        )
+        found = np.array(places, dtype=np.int64)
+    first[missed] = np.where(found > 0, found, NEVER)
+    return first
 
 
 def _half_repeated(block: Context, k: int) -> Bools:
