@@ -661,3 +661,9 @@ def test_two_stages_in_texts_are_asked_about(tmp_path):
 def test_what_was_measured_of_each_question_names_no_results(tmp_path):
     path = put(tmp_path, "question,hit@3,MRR\na,1,1\nb,1,0.5\nc,0,0\n")
     assert lines_of(refusal(data=path)) == []
+
+
+def test_several_ids_in_a_cell_are_no_grades(tmp_path):
+    rows = "How?,1,6; 9; 2,no,8; 6; 3\nWhere?,0,9; 3; 12,yes,1; 11\n"
+    path = put(tmp_path, "input,Aufwand,output,reviewed,expected\n" + rows)
+    assert lines_of(refusal(data=path))[0] == "--column retrieved=output"

@@ -354,8 +354,17 @@ def _name(value: object) -> str:
     return str(next((held[key] for key in RESULT["id"] if key in held), value))
 
 
+def parts_of_cell(cell: str) -> list[str]:
+    """What stands in a cell between dividers.
+
+    >>> parts_of_cell("8; 6; 3"), parts_of_cell("0,5")
+    (['8', '6', '3'], ['0,5'])
+    """
+    return [*filter(None, _DIVIDED.split(cell.strip("[]")))]
+
+
 def _are_numbers(cell: str) -> bool:
-    parts = list(filter(None, _DIVIDED.split(cell.strip("[]"))))
+    parts = parts_of_cell(cell)
     return bool(parts) and all(_NUMBER.fullmatch(part.strip(",")) for part in parts)
 
 

@@ -7,6 +7,7 @@ be meant, which ``propose`` tries before one is shown.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 import polars as pl
 
@@ -30,7 +31,7 @@ from calipers.io.tables.columns import (
 from calipers.io.tables.grades import cells_of
 from calipers.io.tables.likely import unlikely_to_judge
 from calipers.io.tables.orders import check_one_order, check_order_is_known
-from calipers.io.tables.profile import SOME, Profile, Profiles, profiles_of
+from calipers.io.tables.profile import SOME, Profile, Profiles, parts_of_cell, profiles_of
 from calipers.io.tables.scan import InputTable, cell_texts
 from calipers.io.tables.slice_hints import hint_on_slices
 from calipers.io.tables.usual_names import (
@@ -203,7 +204,8 @@ def _ids_or_texts(table: InputTable, names: dict[str, str], role: Role) -> dict[
 
 def _are_grades(cells: Iterable[str]) -> bool:
     """Whether cells are grades and not ids: 0 or below, fractions, yes or no."""
-    numbers = [cell.replace(",", ".") for cell in cells]
+    parts = chain.from_iterable(map(parts_of_cell, cells))
+    numbers = [part.strip(",").replace(",", ".") for part in parts]
     return all(
         number in ("1", "1.0") or not number.isdigit() for number in numbers
     ) or any(number == "0" or number.startswith("-") for number in numbers)
