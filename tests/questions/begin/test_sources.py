@@ -250,7 +250,7 @@ JAPANESE = "社員が病気のときは、当日の午前九時までに部門�
     ],
 )
 def test_headings_in_other_languages(heading, text, question):
-    found = asked(from_headings(documents(a_md=f"# {heading}\n\n{text}\n\n{text} {text}\n")))
+    found = asked(from_headings(documents(a_md=f"# {heading}\n\n{text}\n")))
     assert found == ([] if question is None else [(question, text)])
 
 
@@ -447,12 +447,29 @@ def test_the_letters_that_an_announcement_must_have_stand_in_it():
             assert always in re.sub(r"\(\?:|\)", "", pattern.pattern)
 
 
-def test_sentences_that_set_the_scene_stand_not_in_the_target():
+def test_a_target_that_begins_with_the_scene_holds_the_answer_as_well():
     scene = "Sometimes you want to know what becomes of a failed call."
-    library = documents(a_md=f"# Retry a failed request\n\n{scene} {PROSE}\n")
-    assert asked(from_headings(library)) == [("Retry a failed request", PROSE)]
-    text = f"# Retry a failed request\n\n{scene} However, {PROSE}\n"
+    long = f"{PROSE} It gives up after the third time and says so in its log."
+    for text in (f"{scene} {long}", f"{scene}\n\n{long}", f"{scene}\n\n- {PROSE}\n- {PROSE}"):
+        library = documents(a_md=f"# Retry a failed request\n\n{text}\n")
+        assert asked(from_headings(library)) == [("Retry a failed request", " ".join(text.split()))]
+    # Alone, it answers nothing; nor does what stops before its conclusion.
+    assert not asked(from_headings(documents(a_md=f"# Retry a failed request\n\n{scene}\n")))
+    text = f"# Retry a failed request\n\n{PROSE}\n\nHowever, {PROSE} {long} {long} {long}\n"
+    (one,) = fit(from_headings(documents(a_md=text)))
+    assert "However" in one.quotes[0]
+    text = f"# Retry a failed request\n\n{' '.join([PROSE] * 7)}\n\nHowever, {PROSE}\n"
     assert not asked(from_headings(documents(a_md=text)))
+
+
+def test_the_paragraph_above_the_headings_of_parts_is_no_target():
+    text = f"# Client\n\n{PROSE} Yes.\n\n## Retry a failed request\n\n{PROSE}\n\n### Limits of it\n"
+    (one,) = [
+        one
+        for one in from_headings(documents(a_md=f"{text}\n{PROSE} No.\n"))
+        if one.question.endswith("Retry a failed request")
+    ]
+    assert one.unfit == "its parts answer it, below their own headings"
 
 
 @pytest.mark.parametrize(

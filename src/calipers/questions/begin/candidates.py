@@ -21,7 +21,7 @@ from calipers.questions.begin.languages import (
     announces,
     languages,
     reading_length,
-    refers,
+    turns,
     words_without_spaces,
 )
 
@@ -32,8 +32,10 @@ somebody would ask them. Headings stay on, as a smoke test."""
 FEWEST_WORDS = 2
 MOST_WORDS = 30
 """Words of a question; stop words do not count towards the fewest."""
+LONGEST_QUESTION = 300
+"""Letters of a question, counted like those of a target."""
 SHORTEST_QUOTE = 40
-LONGEST_QUOTE = 300
+LONGEST_QUOTE = 500
 """Letters of a target; a sign of another script counts by what it says."""
 LONG_WORD = 10
 """Letters from which on one word says what others say in two, where a language joins words."""
@@ -147,7 +149,7 @@ _NUMBER = re.compile(
     r"|étape|chapitre|annexe|paso|capítulo|apéndice|passo|stap|шаг|глава|приложение)?\s*"
     r"(?:[\dIVX]+|[A-Z](?=\.\d))(?:\.\d+)*[.):]?\s+(?:[-–—]\s+)?"
     r"|(?:appendix|annexe?|anhang|apéndice|приложение)\s+[A-Z][.:)]\s+"
-    r"|第\s*[\d一二三四五六七八九十]+\s*[章节節部步]?[.:：、]?\s*|[一二三四五六七八九十]+、\s*"
+    r"|第\s*[\d一二三四五六七八九十]+\s*[章节節部步][.:：、]?\s*|[一二三四五六七八九十]+、\s*"
     r"|[\d]+(?:\.\d+)*[.):、]\s*|Q:\s+)",
     re.IGNORECASE,
 )
@@ -204,7 +206,7 @@ def why_unfit(question: str, language: str = USUAL) -> str:
     """Why a text is no question by its length and its signs; empty if it is one."""
     if how_many_words(content_words(question, language), language) < FEWEST_WORDS:
         return "fewer than two words that say something"
-    if len(question.split()) > MOST_WORDS or reading_length(question) > LONGEST_QUOTE:
+    if len(question.split()) > MOST_WORDS or reading_length(question) > LONGEST_QUESTION:
         return "too long for a question"
     if len(_SIGN.findall(question)) > 0.25 * len(question):
         return "more signs than words"
@@ -342,10 +344,12 @@ _BLOCK = re.compile(
 def first_words(
     document: TextDocument, start: int, end: int, language: str = USUAL
 ) -> tuple[str, ...]:
-    """The first paragraph of a part of a document, cut at the end of a sentence; () without one.
+    """How a part of a document begins, cut at the end of a sentence; () where that is no answer.
 
-    What stands below code, a list, a table or a shorter paragraph is no answer: those are. Nor is a
-    paragraph that only leads elsewhere, to a list or to code, or that only asks.
+    A short first paragraph often only sets the scene, so what follows it belongs to the target:
+    paragraphs and entries of lists, up to the letters that a quote may have. What stands below
+    code, a table or a shorter paragraph is no answer: those are. Nor is a text that only leads
+    elsewhere or to code, or that only asks.
     """
     first = next(
         (block for block in blocks(document, start, end) if block.is_prose), None
@@ -353,6 +357,7 @@ def first_words(
     if (
         first is None
         or not first.is_long
+        or _ENTRY.match(first.text)
         or _BLOCK.search(document.text[start : first.at])
     ):
         return ()
@@ -368,24 +373,86 @@ def first_words(
     said = sentences(" ".join(text.split()))
     if len(said) == 1 and not (_ENDED.search(text) or _UNMARKED.search(text)):
         return ()
-    # What stands at the end and leads to a list, code or a picture answers nothing alone.
-    if said and _BLOCK.match(document.text[first.at + len(first.text) : end].lstrip()):
-        said = said if _ENDED.search(said[-1]) else said[:-1]
-    while said and _INTRODUCES.search(without_markup(said[-1])):
-        said.pop()
-    answers = ""
-    first_at = -1
-    # Mostly the first sentence says enough, and the others need not be read.
-    for at in _that_answer(said, first, document, language):
-        if first_at < 0:
-            first_at = at
-            if at and (refers(said[at], language) or said[at].lstrip()[:1] in _BULLETS):
-                return ()  # it says nothing without what sets the scene
-        answers = f"{answers} {said[at]}".strip()
-        if reading_length(without_markup(answers)) >= SHORTEST_QUOTE:
-            # What comes before only sets the scene.
-            return (shortened(said[first_at:]),)
-    return ()
+    rest = document.text[first.at + len(first.text) : end]
+    if document.text[start : first.at].count(BOX) % 2:
+        return ()  # a remark in a box
+    if text == first.text:
+        said += _following(rest[:FAR], document.kind)
+    kept = _fitting(said)
+    after = next(iter(said[len(kept) :]), "")
+    # What stands at the end and leads to code or a picture answers nothing alone.
+    while kept and _only_introduces(without_markup(kept[-1]), language):
+        after = kept.pop()
+    links = _links(document, first.at, first.at + len(text) + FAR)
+    says = [*_that_answer(kept, links, language)]
+    letters = sum(reading_length(without_markup(kept[at])) for at in says)
+    # What follows an announcement says little without it.
+    least = SHORTEST_QUOTE if says[:1] == [0] else AFTER_SCENE
+    is_whole = letters >= least and not _leads_on(kept[-1], after, links, language)
+    return (shortened(kept),) if is_whole else ()
+
+
+def _leads_on(last: str, after: str, links: Iterable[str], language: str) -> bool:
+    """Whether a target stops before its answer: a conclusion, a list, or what it announces."""
+    if turns(after, language) or (_INTRODUCES.search(last) and _ENTRY.match(after)):
+        return True
+    return announces(last, language) and not _leads_elsewhere(last, links, language)
+
+
+AFTER_SCENE = 100
+"""Letters that a target has at least behind a first sentence that only announces."""
+FAR = 1_500
+"""Characters behind the first paragraph in which the rest of a target is looked for."""
+BOX = ":::"
+"""How a box begins and ends."""
+_ENTRY = re.compile(r"[-*+–]\s|•|(?:\d{1,2}|#)[.)]\s|\d{1,2}[．）、]|[①-⑳]")
+_ENTRIES = re.compile(r"\n(?=\s*(?:[-*+•–]\s|(?:\d{1,2}|#)[.)．）]\s))")
+"""How an entry of a list begins, and where the next one does."""
+
+
+def _following(text: str, kind: str) -> list[str]:
+    """The sentences and the entries of lists that follow a paragraph, up to anything else."""
+    units: list[str] = []
+    text = _FENCED.split(text, maxsplit=1)[0]
+    for block in re.split(r"\n[ \t]*\n", text):
+        plain = block.strip()
+        if not plain:
+            continue
+        is_list = _ENTRY.match(plain) is not None
+        is_indented = block.lstrip("\n")[:1].isspace() and kind not in ("html", "pdf")
+        if (is_indented and not is_list) or "\n|" in plain:
+            break
+        if not is_list and (_NO_PROSE.match(plain) or _ENTRIES.search(block)):
+            break
+        if kind == "pdf" and _HYPHEN.search(plain):
+            break
+        if is_list:
+            units += [" ".join(part.split()) for part in _ENTRIES.split(plain)]
+        elif _ENDED.search(plain) or _INTRODUCES.search(plain):
+            units += sentences(" ".join(plain.split()))
+        else:
+            break
+    return units
+
+
+_FENCED = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
+
+
+def _only_introduces(sentence: str, language: str) -> bool:
+    """Whether a sentence only leads to what follows it: "To wait, set this:" says more."""
+    if _INTRODUCES.search(sentence) is None:
+        return False
+    return reading_length(sentence) < SHORTEST_QUOTE or announces(sentence, language)
+
+
+def _fitting(parts: list[str]) -> list[str]:
+    """The first of these that fit into a quote; the first alone where it is too long."""
+    letters = 0.0
+    for number, part in enumerate(parts):
+        letters += reading_length(part) + 1
+        if letters > LONGEST_QUOTE + 1:
+            return parts[: max(number, 1)]
+    return parts
 
 
 def _code_after(text: str) -> int:
@@ -405,16 +472,19 @@ _INTRODUCES = re.compile(r"[:：]\W*$")
 """How a sentence ends that only introduces what follows it."""
 
 
-def _that_answer(
-    said: Iterable[str], paragraph: Paragraph, document: TextDocument, language: str
-) -> Iterator[int]:
-    """Yield which sentences of a paragraph neither announce, nor lead elsewhere, nor ask."""
-    end = paragraph.at + len(paragraph.text)
-    links = [
+def _links(document: TextDocument, start: int, end: int) -> list[str]:
+    """The links of a part of a document, as they stand in its sentences."""
+    return [
         " ".join(document.text[link.start : link.end].split())
         for link in document.links
-        if paragraph.at <= link.start < end
+        if start <= link.start < end
     ]
+
+
+def _that_answer(
+    said: Iterable[str], links: Iterable[str], language: str
+) -> Iterator[int]:
+    """Yield which sentences of a paragraph neither announce, nor lead elsewhere, nor ask."""
     for at, one in enumerate(said):
         if not (
             one.rstrip("*_").endswith(("?", "？"))

@@ -7,6 +7,7 @@ alone, or that several sections answer, is joined with the title of its page.
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import zip_longest
 
 from calipers.io.documents.parts import Section
 from calipers.io.documents.sections import TextDocument
@@ -39,6 +40,7 @@ _LOGS = frozenset(
         "changelog changes history news release-notes release_notes releases summary _sidebar "
         "code_of_conduct contributing contribute contribution how_to_contribute hacking "
         "license licence copying copyright authors contributors credits upgrading "
+        "exercise exercises homework "
         "whatsnew whats_new roadmap todo agents claude 404 500 search genindex modindex py-modindex"
     )
 )
@@ -47,12 +49,16 @@ _COUNTED = re.compile(r"^(\w+?)[\s#-]*(?:\d+|[IVX]+|[A-Z]|[一二三四五六七
 _GREETING = re.compile(
     r"(?:welcome|willkommen|bienvenue|bienvenid[oa]s?|benvenut[oiae]|welkom|bem-vind[oa]s?"
     r"|добро пожаловать|欢迎|歡迎|ようこそ)(?:\b|(?<=[迎そ]))"
+    r"|(?:open|file|report|submit|create|raise|search) (?:(?:an?|the|your|new) )*"
+    r"(?:issues?|bugs?)\b"
+    r"|(?:and|but|thank(?:s| you)|join (?:us|our|the)|danke|vielen dank|merci|感谢|谢谢)\b"
     r"|(?:see|siehe|voir|véase|vedi|veja|zie)\s|.{1,40}\breadme(?:\.\w+)?$"
     r"|.{0,40}\b(?:gnu|apache|mit|bsd|creative commons)\b.{0,40}\blicen[cs]e$",
     re.IGNORECASE,
 )
 """A greeting, the name of a licence or of a first page, or what leads elsewhere."""
 SEVERAL = "several sections answer it"
+IN_PARTS = "its parts answer it, below their own headings"
 
 
 def from_headings(library: Library) -> Iterator[Candidate]:
@@ -61,11 +67,14 @@ def from_headings(library: Library) -> Iterator[Candidate]:
         if document.kind == "python" or is_log(document.name):
             continue
         language = library.language(document)
-        for section in document.sections:
+        for section, following in zip_longest(document.sections, document.sections[1:]):
             heading = plain_heading(section.heading)
             if not heading:
                 continue
             question, reason = _asked(heading, section, document, library)
+            is_title = section.heading == library.title_of(document)
+            if not (reason or is_title) and _is_preamble(section, following, document):
+                reason = IN_PARTS
             answer = (
                 ()
                 if reason
@@ -86,6 +95,23 @@ def from_headings(library: Library) -> Iterator[Candidate]:
                 unfit=reason,
                 language=language,
             )
+
+
+def _is_preamble(
+    section: Section, following: Section | None, document: TextDocument
+) -> bool:
+    """Whether a section is one paragraph above the headings of its parts.
+
+    The introduction of a whole page is none: it says what the page is about.
+    """
+    if following is None or not 1 < section.level < following.level:
+        return False
+    text = _ANCHOR.sub("", document.text[section.body : section.end]).strip()
+    return "\n\n" not in text
+
+
+_ANCHOR = re.compile(r"<a\b[^>]{0,200}>\s*</a>")
+"""What a link leads to, without words."""
 
 
 def _is_filler(quote: str) -> bool:
@@ -180,8 +206,10 @@ def is_log(name: str) -> bool:
     )
     # "release_2.7": what changed with a version.
     is_licence = re.match(r"(?:[al]?gpl|g?fdl|licen[cs]|copying|copyright)", stem)
-    return stem in _LOGS or bool(
-        is_licence or folder or re.search(r"[-_]v?\d+\.\d[^/]*$", name)
+    return (
+        stem in _LOGS
+        or stem.startswith("announc")
+        or bool(is_licence or folder or re.search(r"[-_]v?\d+\.\d[^/]*$", name))
     )
 
 

@@ -53,7 +53,7 @@ class Language:
     see: frozenset[str]
     announces: tuple[tuple[str, re.Pattern[str]], ...]
     """Patterns, each behind letters without which it matches nothing."""
-    refers: re.Pattern[str]
+    turns: re.Pattern[str]
     links: tuple[re.Pattern[str], ...] = field(default=())
     compounds: bool = False
 
@@ -78,13 +78,16 @@ def languages() -> dict[str, Language]:
                 *_patterns(entry["announces"], "" if code in _UNSPACED else r"\b"),
                 *_patterns(entry["opens"], "^"),
             ),
-            refers=re.compile(
-                rf"(?:{'|'.join(entry['refers'])}){'' if code in _UNSPACED else _END}"
-            ),
+            turns=_beginning(entry["turns"], code),
             links=tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns),
             compounds=entry.get("compounds", False),
         )
     return known
+
+
+def _beginning(patterns: Iterable[str], code: str) -> re.Pattern[str]:
+    """How a sentence of a language begins, by one of these."""
+    return re.compile(rf"(?:{'|'.join(patterns)}){'' if code in _UNSPACED else _END}")
 
 
 def _patterns(
@@ -127,14 +130,14 @@ def announces(sentence: str, language: str = USUAL) -> bool:
     )
 
 
-def refers(sentence: str, language: str = USUAL) -> bool:
-    """Whether a sentence goes on with the one before it.
+def turns(sentence: str, language: str = USUAL) -> bool:
+    """Whether a sentence draws its answer from the one before it, which only led up to that.
 
-    >>> refers("However, keys expire."), refers("Keys expire.")
+    >>> turns("Therefore keys expire."), turns("Keys expire.")
     (True, False)
     """
     of = USUAL if sentence.isascii() and language in _SCRIPTS else language
-    return languages()[of].refers.match(sentence.lower().lstrip()) is not None
+    return languages()[of].turns.match(sentence.lower().lstrip()) is not None
 
 
 def language_of(text: str) -> str:
