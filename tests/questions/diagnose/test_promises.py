@@ -101,7 +101,7 @@ def test_python_is_told_to_give_a_keyword():
         for n in range(20)
     ]
     shown = str(calipers.diagnose(made, nothing_in_common="zero"))
-    assert "give candidates= to see why" in " ".join(shown.split())
+    assert "give corpus= or candidates= to see why" in " ".join(shown.split())
 
 
 CURED = {
