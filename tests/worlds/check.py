@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tests.command import typed
-from tests.worlds.counted import untrue_facts_of, untrue_growth
+from tests.worlds.counted import untrue_facts_of, untrue_growth, untrue_plan
 from tests.worlds.paper import untrue_fusion, untrue_misses
 from tests.worlds.world import World
 
@@ -62,6 +62,8 @@ def problems(world: World, asked: Asked, answer: Mapping[str, Any]) -> Iterator[
     if (untrue := untrue_facts_of(world, asked.line, answer)) is not None:
         yield from untrue
         return
+    if asked.line.startswith("plan"):
+        yield from untrue_plan(world, asked.line, answer)
     if asked.line.startswith("grow"):
         yield from untrue_growth(answer)
     for fact in facts:

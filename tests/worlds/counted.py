@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from statistics import variance
 from typing import Any
 
 from tests.worlds.world import World
@@ -12,6 +13,8 @@ from tests.worlds.world import World
 Answer = Mapping[str, Any]
 Fact = Mapping[str, Any]
 SAME = 1e-9
+POWER_80 = 7.85
+"""The squared sum of the quantiles of 5%, two-sided, and of a power of 80%."""
 _NEEDS = re.compile(r"needs (?:about )?([\d,]+) queries")
 
 
@@ -42,6 +45,30 @@ def untrue_growth(answer: Answer) -> Iterator[str]:
                 if number < max(most, answer["n"] + 1):
                     yield f"{most} queries are needed for a smaller corpus: {row}"
                 most = number
+
+
+def untrue_plan(world: World, line: str, answer: Answer) -> Iterator[str]:
+    """A range that holds neither its number nor what the spread of the pilot asks for."""
+    old, new = answer["systems"]
+    values = (world.values(name, answer["metric"]) for name in (old, new))
+    changes = [now - before for before, now in zip(*values, strict=True)]
+    if answer["pilot"] != len(changes) and answer["cluster"] is None:
+        yield f"{len(changes)} queries have a value, not {answer['pilot']}"
+    low, high = answer["low"], answer["high"]
+    for fact in (fact for one in answer["sentences"] for fact in one["facts"]):
+        if (
+            fact["about"] == "takes"
+            and "low" in fact
+            and (fact["low"], fact["high"]) != (low, high)
+        ):
+            yield f"{low} to {high} are planned: {fact}"
+    if not low <= answer["queries"] <= high:
+        yield f"{answer['queries']} is not in {low} to {high}"
+    sizes = {round(abs(change), 9) for change in changes if change}
+    if len(sizes) > 1 and answer["cluster"] is None:
+        needed = POWER_80 * variance(changes) / answer["difference"] ** 2 + 2
+        if not low <= needed <= high:
+            yield f"the spread asks for {needed:.0f} queries, not {low} to {high}: {line}"
 
 
 def untrue_audit(world: World, answer: Answer) -> Iterator[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from calipers.keywords import as_settings
 from tests.command import Printed, typed
 from tests.web.served import Visitor, served, shelf_of
 from tests.worlds.check import commands_in, numbers_of, refused
@@ -110,7 +111,7 @@ def wrong_with_pages(world: World) -> Iterator[str]:
     for name in "aab":
         typed(NIGHT.format(file=world.file(name), metric="recall@10"))
     alarm = json.loads(typed("history alarm nightly --store history.db --json").out)
-    first = plain(alarm["sentences"][0]["text"])
+    first = on_a_page(alarm["sentences"][0]["text"])
     saved = json.loads(typed("history --store history.db --json").out)["evaluations"]
     with served(shelf_of("history.db")) as running:
         visitor = running.visitor()
@@ -144,7 +145,7 @@ def wrong_with_report(world: World) -> Iterator[str]:
         other = typed(f"{line} --json")
         answers += [json.loads(other.out)] if not other.code else []
     for answer in answers:
-        first = plain(answer["sentences"][0]["text"])
+        first = on_a_page(answer["sentences"][0]["text"])
         if first not in shown:
             yield f"the report does not say: {first}"
     yield from _commands_on(page, "the report")
@@ -174,7 +175,7 @@ def wrong_with_site(world: World) -> Iterator[str]:
     for name in "aab":
         typed(NIGHT.format(file=world.file(name), metric="recall@10"))
     alarm = json.loads(typed("history alarm nightly --store history.db --json").out)
-    first = plain(alarm["sentences"][0]["text"])
+    first = on_a_page(alarm["sentences"][0]["text"])
     done = typed("history nightly --store history.db --html site")
     if done.code:
         yield f"refused: {done.err.strip()[:300]}"
@@ -233,6 +234,11 @@ def wrong_with_grid(world: World) -> Iterator[str]:
                     true = world.mean(name, fact["metric"])
                     if key in fact and "text" not in fact and abs(fact[key] - true) > 1e-9:
                         yield f"{key} is {true}: {fact}"
+
+
+def on_a_page(sentence: str) -> str:
+    """A sentence of the terminal as a page says it, which has settings and no options."""
+    return plain(as_settings(sentence))
 
 
 def plain(page: str) -> str:

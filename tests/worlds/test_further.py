@@ -1,12 +1,24 @@
 """Switches, first questions and pages of drawn worlds."""
 
+import json
 from random import Random
 
 import pytest
 
+from tests.command import typed
 from tests.worlds.ask import inside
-from tests.worlds.draw import KINDS, nothing_changed, reversed_lists, some_changed, third_missing
+from tests.worlds.counted import untrue_plan
+from tests.worlds.draw import (
+    KINDS,
+    nothing_changed,
+    questions,
+    ranked,
+    reversed_lists,
+    some_changed,
+    third_missing,
+)
 from tests.worlds.further import (
+    on_a_page,
     wrong_with_grid,
     wrong_with_init,
     wrong_with_pages,
@@ -14,6 +26,7 @@ from tests.worlds.further import (
     wrong_with_site,
     wrong_with_switch,
 )
+from tests.worlds.world import World
 
 assert len(KINDS) > 15
 
@@ -57,3 +70,19 @@ def test_a_grid_says_what_its_lists_say(kind):
     world = kind(Random(4), 12)
     with inside(world):
         assert list(wrong_with_grid(world)) == []
+
+
+def test_the_checker_hears_a_range_that_its_pilot_does_not_ask_for() -> None:
+    draw = Random(9)
+    asked = questions(draw, 60, 3)
+    world = World("plan", asked, {"a": ranked(draw, asked, 0.5), "b": ranked(draw, asked, 0.8)})
+    line = "plan a.jsonl b.jsonl --difference 0.1"
+    with inside(world):
+        answer = json.loads(typed(f"{line} --json").out)
+    assert list(untrue_plan(world, line, answer)) == []
+    for false in ({"low": 300}, {"high": 200}, {"pilot": 59}, {"difference": 0.05}):
+        assert list(untrue_plan(world, line, {**answer, **false})), false
+
+
+def test_a_page_says_settings_where_the_terminal_has_options() -> None:
+    assert on_a_page("Half is missed; give --candidates.") == "Half is missed; give candidates."
