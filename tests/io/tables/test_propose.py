@@ -667,3 +667,28 @@ def test_several_ids_in_a_cell_are_no_grades(tmp_path):
     rows = "How?,1,6; 9; 2,no,8; 6; 3\nWhere?,0,9; 3; 12,yes,1; 11\n"
     path = put(tmp_path, "input,Aufwand,output,reviewed,expected\n" + rows)
     assert lines_of(refusal(data=path))[0] == "--column retrieved=output"
+
+
+def test_a_no_that_stands_by_whole_questions_is_asked_about(tmp_path):
+    rows = [f"q{n},How is {n}?,c{n}{at},{-1 if n else 1}" for n in (0, 1) for at in range(3)]
+    path = put(tmp_path, "\n".join(["query_id,Kysymys,Kohta,Osuvuus", *rows]) + "\n")
+    lines = lines_of(refusal(ground_truth=path, run={"q0": ["c00"], "q1": ["c10"]}))
+    assert lines[0].endswith("--column grade=Osuvuus")
+    assert lines[1].endswith("--column ignore=Osuvuus")
+
+
+def test_an_empty_quote_and_one_result_in_every_row_are_no_lines(tmp_path):
+    path = tmp_path / "quotes.jsonl"
+    answers = ("The lock is held by one thread, and by no other.", "It was built in 1912. So what?")
+    rows = [
+        {"query_id": f"q{n}", "Vraag": f"Who is {n}?", "answer": answer, "Aufwand": 1 - n}
+        | {"notes": "see the annex of the second edition" if n else ""}
+        for n, answer in enumerate(answers)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    run = [{"query": row["Vraag"], "retrieved": [{"text": row["answer"]}]} for row in rows]
+    assert "quote=notes" not in refusal(ground_truth=path, run=run)
+    judged = [f"q{n},Is it {n}?,{9 - n},{at},{at}" for n in range(3) for at in range(1, 6)]
+    names = "query_id,question,relevant_chunk,chunk_id,rank"
+    path = put(tmp_path, "\n".join([names, *judged]) + "\n")
+    assert "item=query_id" not in refusal(data=path)

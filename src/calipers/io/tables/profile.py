@@ -58,6 +58,8 @@ QUERIES_OF_SLICE = 4
 """Words that may be tags, and the queries that each must have on average."""
 ENOUGH_ROWS = 4
 """Further rows of queries after which a value that never changed within one is about the query."""
+_FEWEST_ALIKE = 3
+"""Questions of which a judgement may be the same for all results, and judge none of them."""
 ENOUGH_STEPS = 3
 """Fewer rising numbers may rise by chance."""
 _MARKS = frozenset({"note", "nota"})
@@ -258,6 +260,11 @@ class Profile:
         """Whether the values never change within a query, and there was room to change."""
         found = self._by_query
         further = int(found["rows"].sum()) - found.height if found.height else 0
+        # What says no may judge all results of one or two questions alike.
+        least = self.numbers.min() if self.kind == "numbers" else None
+        says_no = self.kind == "judgements" or (isinstance(least, float) and least <= 0)
+        if says_no and int((found["rows"] > 1).sum()) < _FEWEST_ALIKE:
+            return False
         return not self.varies and further >= ENOUGH_ROWS
 
     @cached_property

@@ -258,7 +258,7 @@ def _readable(
                 continue
             # Where it only says what a grade is, the file itself has no results.
             says_parts = {ours for ours, _ in pairs} - {"grade", IGNORE}
-            if says_parts and _says_nothing(dataset):
+            if says_parts and (_says_nothing(dataset) or _cannot_be_meant(dataset)):
                 continue
             if lacks := _metrics_beyond(dataset, columns):
                 partial.append(Offer(pairs, dataset, lacks=lacks))
@@ -301,6 +301,24 @@ def _says_nothing(dataset: Dataset) -> bool:
         return False
     is_wanted = truth.only_returned or (truth.targets["grade"] > 0).any()
     return not run.frame.height or not is_wanted
+
+
+def _cannot_be_meant(dataset: Dataset) -> bool:
+    """Whether each query has one result again and again, or a quote is empty."""
+    if (
+        dataset.ground_truth is not None
+        and "quote" in dataset.ground_truth.targets.columns
+    ):
+        quotes = dataset.ground_truth.targets["quote"]
+        if quotes.dtype == pl.String and (quotes.str.strip_chars() == "").any():
+            return True
+    if dataset.run is None or "item" not in dataset.run.frame.columns:
+        return False
+    each = dataset.run.frame.group_by("query").agg(
+        rows=pl.len(), different=pl.col("item").n_unique()
+    )
+    several = each.filter(pl.col("rows") > 1)
+    return several.height > 1 and bool((several["different"] == 1).all())
 
 
 def _metrics_beyond(dataset: Dataset, columns: Columns) -> Sequence[str]:
