@@ -384,12 +384,17 @@ def first_words(
     while kept and _only_introduces(without_markup(kept[-1]), language):
         after = kept.pop()
     links = _links(document, first.at, first.at + len(text) + FAR)
-    says = [*_that_answer(kept, links, language)]
-    letters = sum(reading_length(without_markup(kept[at])) for at in says)
-    # What follows an announcement says little without it.
-    least = SHORTEST_QUOTE if says[:1] == [0] else AFTER_SCENE
-    is_whole = letters >= least and not _leads_on(kept[-1], after, links, language)
-    return (shortened(kept),) if is_whole else ()
+    letters = 0.0
+    least = SHORTEST_QUOTE
+    # Mostly the first sentence says enough, and the others need not be read.
+    for at in _that_answer(kept, links, language):
+        # What follows an announcement says little without it.
+        least = AFTER_SCENE if at and not letters else least
+        letters += reading_length(without_markup(kept[at]))
+        if letters >= least:
+            leads_on = _leads_on(kept[-1], after, links, language)
+            return () if leads_on else (shortened(kept),)
+    return ()
 
 
 def _leads_on(last: str, after: str, links: Iterable[str], language: str) -> bool:
@@ -418,6 +423,8 @@ def _following(text: str, kind: str) -> list[str]:
         plain = block.strip()
         if not plain:
             continue
+        if sum(map(len, units)) > LONGEST_QUOTE:
+            break
         is_list = _ENTRY.match(plain) is not None
         is_indented = block.lstrip("\n")[:1].isspace() and kind not in ("html", "pdf")
         if (is_indented and not is_list) or "\n|" in plain:
