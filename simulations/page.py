@@ -120,6 +120,7 @@ RATES: dict[str, tuple[int, Callable[[int], Iterator[Rate]]]] = {
     "slices-unequal": (200, slices.unequal),
     "slices-fallen": (100, slices.fallen),
     "slices-compared": (300, slices.unasked),
+    "slices-compared-fallen": (75, slices.fallen_unasked),
     "confirmations": (1_600, sealed.confirmations),
     "k": (500, sweeps.which_k),
     "alarms": (16, nights.false_alarms),
@@ -164,7 +165,8 @@ families | Whatever one command marks | ≤ 0.06 | equal systems, and `compare`,
 slices | Marks on slices | ≤ 0.06 | slices of one distribution, and any is marked
 slices-unequal | Slices with unequal spreads | ≤ 0.06 | one mean, and one spreads more
 slices-fallen | Slices that fell | ≥ 0.9 | from 0.9 to 0.3, 20 of 100 queries, and marked
-slices-compared | Slices that a comparison names | ≤ 0.06 where nothing changed, beside its marks; a fall ≥ 0.8 | `compare` says which slice fell or rose most
+slices-compared | Slices that a comparison names | ≤ 0.06, beside its marks | nothing changed, and `compare` names a slice that fell or rose
+slices-compared-fallen | Fallen slices in a comparison | ≥ 0.8 | 12 to 100 queries fall, others change by chance, and `compare` names the slice
 confirmations | Sealed queries | ≤ 0.05 over five looks; a true gain ≥ 0.65 | a tuner of 200 tries without merit gets one confirmed
 k | Which k | ≤ 0.05 for a safe k | more than 0.05 of recall is lost
 alarms | Alarms: false ones a year | ≤ 2, with a budget of 1 | episodes while nothing changes

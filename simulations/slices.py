@@ -128,18 +128,19 @@ FALLS: dict[str, tuple[Cut, float, float]] = {
 """The first slice falls; the others change by chance."""
 
 
-def unasked(
-    draws: int, cuts: Sequence[str] = tuple(CUTS), falls: Sequence[str] = tuple(FALLS)
-) -> Iterator[Rate]:
-    """How often `compare` names a slice: where nothing changed, and where one fell."""
+def unasked(draws: int, cuts: Sequence[str] = tuple(CUTS)) -> Iterator[Rate]:
+    """How often `compare` names a slice where nothing changed."""
     for name in cuts:
         found = _share_named(CUTS[name], None, draws)
         yield Rate(name, "names a slice", found, draws, highest=0.06)
-    few = max(6, draws // 4)
+
+
+def fallen_unasked(draws: int, falls: Sequence[str] = tuple(FALLS)) -> Iterator[Rate]:
+    """How often `compare` names the slice that fell."""
     for name in falls:
         slices, before, now = FALLS[name]
-        found = _share_named(slices, (before, now), few)
-        yield Rate(name, "names it", found, few, lowest=0.8)
+        found = _share_named(slices, (before, now), draws)
+        yield Rate(name, "names it", found, draws, lowest=0.8)
 
 
 def _share_named(slices: Cut, fall: tuple[float, float] | None, draws: int) -> float:

@@ -47,9 +47,8 @@ BANDS = {
     "slices": lambda: slices.marks(3, sizes=("5 × 20",)),
     "slices-unequal": lambda: slices.unequal(10),
     "slices-fallen": lambda: slices.fallen(12),
-    "slices-compared": lambda: slices.unasked(
-        12, tuple(slices.CUTS)[4::2], tuple(slices.FALLS)[3:]
-    ),
+    "slices-compared": lambda: slices.unasked(8, tuple(slices.CUTS)[4::2]),
+    "slices-compared-fallen": lambda: slices.fallen_unasked(4, tuple(slices.FALLS)[3:]),
     "plans": lambda: plans.planned(6, (60,), tuple(plans.PILOTS)[:1]),
     "detect": lambda: detecting.ranges(
         150, (42,), ("10% of hits change", "nDCG: normal"), samples=200
