@@ -455,7 +455,7 @@ def _are_chunks(ids: Sequence[str], others: Sequence[str]) -> bool:
 _WORDS = {
     "width": "white space, in characters that cannot be seen, or in the form of their Unicode",
     "scheme": "the scheme of an address",
-    "query": "the query string of an address",
+    "query": "what stands after '?' or '#'",
     "percent": "'%20' and the like",
     "slash": "a slash at the end",
     "basename": "the folders of a path",
