@@ -496,3 +496,15 @@ def test_headings_that_nobody_asks(heading):
     assert not asked(
         from_headings(documents(a_md=f"# Clients\n\n{text}\n\n## {heading}\n\nA {text}\n"))
     )
+
+
+def test_a_list_of_links_alone_is_no_target():
+    links = "- [Retry a call](a.md)\n- [Wait for a call](b.md)\n- [Give up a call](c.md)"
+    text = f"# Retry a failed request\n\nDo you want the client to try a call again?\n\n{links}\n"
+    assert not asked(from_headings(documents(a_md=text)))
+
+
+def test_a_tag_in_code_stays_in_its_heading():
+    (document,) = documents(a_md=f"# Scripts in `<body>` run again\n\n{PROSE}\n").documents
+    (section,) = document.sections
+    assert section.heading == "Scripts in <body> run again"

@@ -277,7 +277,7 @@ _INLINE = (
     (re.compile(r"\[([^\]]{0,300})\](?:\([^)]{0,300}\)|\[[^\]]{0,300}\])"), r"\1"),
     (re.compile(r":[\w:]{1,40}:`~?([^`<]{1,300}?)(?:\s*<[^`]{0,300}>)?`"), r"\1"),
     (re.compile(r"`([^`<]{1,300}?)\s*<[^`]{0,300}>`__?"), r"\1"),
-    (re.compile(r"<[^>]{1,200}>"), ""),
+    (re.compile(r"(`+[^`]*`+)|<[^>]{1,200}>"), r"\1"),
     (re.compile(r"`+([^`]*)`+"), r"\1"),
     (re.compile(r"(\*\*|__)(?=\S)(.{1,300}?)(?<=\S)\1"), r"\2"),
     (re.compile(r"(?<![\w*])[*_](?=\S)(.{1,300}?)(?<=\S)[*_](?![\w*])"), r"\1"),
@@ -292,6 +292,8 @@ def without_markup(text: str) -> str:
 
     >>> without_markup("**Use** `pip` to [install](a.md) :ref:`it <x>`")
     'Use pip to install it'
+    >>> without_markup("`<body>` is <b>read</b> again")
+    '<body> is read again'
     >>> without_markup("pkgconf [![a badge](a.svg)](https://b.example/c)")
     'pkgconf'
     """

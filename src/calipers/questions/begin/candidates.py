@@ -492,13 +492,20 @@ def _that_answer(
     said: Iterable[str], links: Iterable[str], language: str
 ) -> Iterator[int]:
     """Yield which sentences of a paragraph neither announce, nor lead elsewhere, nor ask."""
-    for at, one in enumerate(said):
+    for at, sentence in enumerate(said):
         if not (
-            one.rstrip("*_").endswith(("?", "？"))
-            or announces(one, language)
-            or _leads_elsewhere(one, links, language)
+            sentence.rstrip("*_").endswith(("?", "？"))
+            or _ONLY_LINK.fullmatch(sentence)
+            or announces(sentence, language)
+            or _leads_elsewhere(sentence, links, language)
         ):
             yield at
+
+
+_ONLY_LINK = re.compile(
+    r"(?:[-*+•]|(?:\d{1,2}|#)[.)])\s+(?:\[[^\]]{1,200}\]\([^)]{1,300}\)|:\w+:`[^`]{1,300}`)\W*"
+)
+"""An entry of a list that is nothing but a link."""
 
 
 def _leads_elsewhere(sentence: str, links: Iterable[str], language: str) -> bool:
