@@ -60,6 +60,9 @@ def test_a_document_lists_its_sentences_with_their_facts():
     assert document.sentences[0].facts == (MEAN,)
     assert Document("Yes.").sentences == ("Yes.",)
     assert as_sentence(Sentence("k = 3 will do", [MEAN])) == "k = 3 will do."
+    worse = Fact(about="difference", system="tb", against="ta", metric="recall@10")
+    assert as_sentence(Sentence("tb is worse than ta", [worse])) == "tb is worse than ta."
+    assert as_sentence(Sentence("too few queries", [MEAN])) == "Too few queries."
 
 
 def test_every_number_of_a_template_comes_from_a_fact():

@@ -183,10 +183,14 @@ def of_claim(claim: Claim, *further: Note | str, **parts: Any) -> Document:
 def as_sentence(text: str) -> str:
     """A text with a capital letter and a full stop, and the same facts.
 
+    A name at its beginning stays as it is.
+
     >>> as_sentence("nothing is found"), as_sentence("k does not matter.")
     ('Nothing is found.', 'k does not matter.')
     """
-    begun = text if text.startswith("k ") else text[:1].upper() + text[1:]
+    names = {"k"} | {one.system for one in facts_of(text) if one.system}
+    is_named = any(text.startswith(f"{name} ") for name in names)
+    begun = text if is_named else text[:1].upper() + text[1:]
     return replaced(text, begun if begun.endswith((".", "!", "?")) else f"{begun}.")
 
 
