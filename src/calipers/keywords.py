@@ -83,7 +83,7 @@ def in_python(text: str, after: str = "") -> str:
     >>> in_python("Compare with --anyway (anyway=True in Python), or give -k 5 (k=5 in Python).")
     'Compare with anyway=True, or give k=5.'
     >>> in_python("Leave --grades out; --sheet NAME takes it. Name it with --column.", "=")
-    'Leave grades out; columns={"sheet": "NAME"} takes it. Name it with columns=.'
+    'Leave columns={"grades": …} out; columns={"sheet": "NAME"} takes it. Name it with columns=.'
     >>> in_python("Say --judge anna, or --judge machine:NAME; compare with --anyway.", "=")
     'Say judge="anna", or judge="machine:NAME"; compare with anyway=True.'
     >>> in_python("Leave out --weight-by. Draw more (--most), or ask for --until 0.09.", "=")
@@ -199,10 +199,10 @@ def _named(option: str, after: str) -> str:
     """An option without a value; ``after`` stands behind it where it is to be given."""
     if option not in OPTIONS:
         return f"--{option}"
-    if not after:
-        return _keyword(option)
     if option in _OF_COLUMNS:
         return f'columns={{"{option}": …}}'
+    if not after:
+        return _keyword(option)
     return f"{_keyword(option)}={SWITCHES.get(option, '')}"
 
 

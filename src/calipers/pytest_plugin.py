@@ -52,7 +52,7 @@ class Measured:
     def _judge(self, **settings: Any) -> None:
         __tracebackhide__ = True
         from calipers.errors import CalipersError
-        from calipers.present.terminal import as_text, first_line
+        from calipers.present.terminal import as_text, first_line_in_python
         from calipers.questions.gate.settings import gate
 
         try:
@@ -63,7 +63,7 @@ class Measured:
         if verdict.stops:
             raise AssertionError(as_text(verdict.document(), explain=True))
         if verdict.standing != "passed":
-            warnings.warn(first_line(verdict.document()), stacklevel=3)
+            warnings.warn(first_line_in_python(verdict.document()), stacklevel=3)
 
 
 @pytest.fixture(scope="session")

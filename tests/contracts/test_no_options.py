@@ -69,6 +69,7 @@ def test_no_answer_names_an_option_outside_of_the_command_line(name, tmp_path, m
     document = result.document()
     faces = {
         "Python": str(result),
+        "the prompt": repr(result),
         "a page": for_page(document),
         "an agent": json.dumps(plain_document(document), ensure_ascii=False),
     }

@@ -247,3 +247,11 @@ def test_arrays_and_tables_inside_of_records_and_mappings_are_lists():
         assert evaluate([record], metrics="mrr")["mrr"].mean == 0.5
         truth = {"q": np.array(["a"])}
         assert evaluate(ground_truth=truth, run={"q": results}, metrics="mrr")["mrr"].mean == 0.5
+
+
+def test_what_is_called_a_ground_truth_is_never_proposed_as_results(tmp_path):
+    path = tmp_path / "truth.jsonl"
+    path.write_text('{"query": "Who?", "ground_truth": ["a"]}\n')
+    with pytest.raises(InvalidInput, match="has no results, only a ground truth") as refused:
+        evaluate(ground_truth={"Who?": ["a"]}, run=path)
+    assert "retrieved" not in str(refused.value).partition(" has no results")[0]

@@ -250,7 +250,7 @@ def load_run(
     found = load(value, "run", columns, room)
     if found.run is None:
         called = _name(value, name or "What is given")
-        if found.proposal:
+        if found.proposal and found.ground_truth is None:
             raise _missing(found, called, "results", "")
         raise InvalidInput(
             f"{called} holds no results ({found.kind}); give what a retriever "
@@ -264,7 +264,7 @@ def load_ground_truth(value: object, columns: Columns | None = None) -> GroundTr
     found = load(value, "ground_truth", columns)
     if found.ground_truth is None:
         called = _name(value, "What is given")
-        if found.proposal:
+        if found.proposal and found.run is None:
             raise _missing(found, called, "ground truth", "")
         raise InvalidInput(
             f"{called} holds no ground truth ({found.kind}); name another."

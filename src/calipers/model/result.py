@@ -65,7 +65,8 @@ class ShowsItself:
 
     def __repr__(self) -> str:
         """The verdict alone, for a prompt."""
-        return f"<{type(self).__name__}: {_face('terminal').first_line(self.document())}>"
+        said = _face("terminal").first_line_in_python(self.document())
+        return f"<{type(self).__name__}: {said}>"
 
 
 def _face(name: str) -> Any:

@@ -81,6 +81,13 @@ def first_line(document: Document) -> str:
     return sign + printable(whole_commands(document.sentence))
 
 
+def first_line_in_python(document: Document) -> str:
+    """The same with keywords in place of options."""
+    from calipers.present.retold import with_keywords  # only Python needs it
+
+    return first_line(with_keywords(document))
+
+
 def print_document(
     document: Document, console: Console, *, explain: bool = False
 ) -> None:

@@ -52,8 +52,13 @@ def mappings_of_records(
     if "query" in said.named or _is_known(asked):
         queries = [()]
     lists = _lists(sample)
-    wanted: list[Pairs] = [(("ground_truth", path),) for path in lists]
-    returned: list[Pairs] = [(("retrieved", path),) for path in reversed(lists)]
+    # Our own names are certain: what they hold is never the other part.
+    wanted: list[Pairs] = [
+        (("ground_truth", path),) for path in lists if path != "retrieved"
+    ]
+    returned: list[Pairs] = [
+        (("retrieved", path),) for path in reversed(lists) if path != "ground_truth"
+    ]
     known = {*said.named, *sample[0]}
     if role == "run" or "ground_truth" in known:
         wanted = [()]
