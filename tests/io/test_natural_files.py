@@ -16,7 +16,7 @@ from calipers import evaluate
 from calipers.errors import CalipersError, command_line
 from tests.io.natural_files import File, draw_file
 
-N = int(os.environ.get("CALIPERS_NATURAL_FILES", "75"))
+N = int(os.environ.get("CALIPERS_NATURAL_FILES", "60"))
 _OPTION = r"--(?:column|distance|grades|map-ids) (?:'[^']*'|[^\s;'(]*[^\s;,'(.:])"
 PROPOSED = re.compile(rf"{_OPTION}(?: {_OPTION})*")
 MOST_STEPS = 5

@@ -55,11 +55,11 @@ def test_no_refused_file_names_an_option(name, tmp_path):
 @pytest.mark.parametrize("draw", [draw_file, draw_export])
 def test_no_natural_file_is_refused_with_an_option(draw, tmp_path):
     refused = 0
-    for seed in range(60):
+    for seed in range(25):
         file = draw(seed)
         path = tmp_path / f"data{file.ending}"
         path.write_bytes(file.content.encode(file.encoding))
         for sentence in refusals(lambda: value_of(file, path)):  # noqa: B023 - called at once
             refused += 1
             assert not OPTION.search(without_commands(sentence)), sentence
-    assert refused > 5
+    assert refused > 2
