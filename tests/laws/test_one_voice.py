@@ -63,8 +63,8 @@ def test_compare_gate_alarm_and_json_give_the_same_digits(name, tmp_path, monkey
         calipers.save(calipers.evaluate(data), "nightly", store="h.db")
     watched = calipers.history_alarm("nightly", store="h.db")
     assert len(watched.checks) == len(compared.deciding) == 2
-    for check in watched.checks:
-        found, change = compared.difference("now", check.metric), check.change
+    for watch in watched.checks:
+        found, change = compared.difference("now", watch.metric), watch.change
         assert (change.p_value, change.p_adjusted) == (found.p_value, found.p_adjusted)
         assert (change.interval, change.verdict) == (found.interval, found.verdict)
     first = watched.checks[0].change

@@ -50,7 +50,7 @@ SENTENCES = {
 @pytest.mark.parametrize("name", SENTENCES)
 def test_a_k_far_beyond_every_list_is_no_number_of_results(name):
     ask, text = SENTENCES[name]
-    far = ask(FAR)
+    far: Any = ask(FAR)
     assert text in " ".join(as_text(far.document(), explain=True).split())
     assert f"first {FAR:,}" not in json.dumps(far.to_dict()["sentences"])
     # Where it is near, it is.

@@ -244,7 +244,10 @@ def test_answers_without_questions_in_a_list_are_called_so(wrap) -> None:
 
 
 def test_an_answer_in_columns_needs_the_questions_beside_it() -> None:
-    answer = {"ids": [["a", "b"], ["c", "d"]], "distances": [[0.1, 0.2], [0.1, 0.3]]}
+    answer: dict[str, Any] = {
+        "ids": [["a", "b"], ["c", "d"]],
+        "distances": [[0.1, 0.2], [0.1, 0.3]],
+    }
     truth = {"Who?": ["b"], "Where?": ["c"]}
     with pytest.raises(InvalidInput, match=r"without what was asked.*in the same order"):
         evaluate(ground_truth=truth, run=answer)

@@ -18,11 +18,12 @@ def at_ranks(rank: np.ndarray) -> np.ndarray:
 def share(draw, depth: int) -> float:
     """How often ranks that are drawn are taken for the first ones in reverse order."""
     rng = np.random.default_rng([depth, 5502])
-    return np.mean([rise_and_end(at_ranks(draw(rng)), depth) for _ in range(DRAWS)])
+    return sum(rise_and_end(at_ranks(draw(rng)), depth) for _ in range(DRAWS)) / DRAWS
 
 
 def good(rng, scale: float) -> np.ndarray:
-    return 1 + np.minimum(rng.exponential(scale, FOUND).astype(int), 40)
+    ranks: np.ndarray = 1 + np.minimum(rng.exponential(scale, FOUND).astype(int), 40)
+    return ranks
 
 
 @pytest.mark.parametrize(
