@@ -126,11 +126,20 @@ def test_the_look_at_both_ends_leaves_out_no_pair(ids: list[str], data) -> None:
         return np.ones(results.query.size, dtype=np.bool_)
 
     for sides in ((wanted, returned), (returned, wanted)):
-        pairs = may_be_alike([sides[0]], sides[1])
         with patch.object(id_hashes, "_may_hold", all_may_hold):
             everything = may_be_alike([sides[0]], sides[1])
-        for some, every in zip(pairs[0], everything[0], strict=True):
-            assert some.tolist() == every.tolist()
+        for few in (id_hashes._FEW_TARGETS, 1):
+            with patch.object(id_hashes, "_FEW_TARGETS", few):
+                pairs = may_be_alike([sides[0]], sides[1])
+            for some, every in zip(pairs[0], everything[0], strict=True):
+                assert some.tolist() == every.tolist()
+
+
+def test_many_targets_of_one_query_are_not_compared_one_by_one() -> None:
+    names = pl.Series([f"c{n}" for n in range(3 * id_hashes._FEW_TARGETS)])
+    everyone = Ids(np.zeros(len(names), np.int64), names)
+    with patch.object(id_hashes, "_are_alike", side_effect=AssertionError):
+        assert len(may_be_alike([everyone], everyone)[0][0]) >= len(names)
 
 
 @pytest.mark.parametrize("scheme", ["https://", "http://", "ftp://", "s3://", ""])

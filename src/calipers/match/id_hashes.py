@@ -234,6 +234,10 @@ class _EdgesOf:
         return cls(edges, order, np.cumsum(counts) - counts, counts, seen)
 
 
+_FEW_TARGETS = 64
+"""Targets of a query that are compared with its results at their ends, before they are hashed."""
+
+
 def _may_hold(targets: Sequence[_EdgesOf], results: Ids) -> Bools:
     """Which results may be alike a target of their query, as nearly none is."""
     edges = _Edges.of(results.name)
@@ -242,6 +246,11 @@ def _may_hold(targets: Sequence[_EdgesOf], results: Ids) -> Bools:
         known = np.minimum(results.query, of_targets.counts.size - 1)
         counts = np.where(results.query == known, of_targets.counts[known], 0)
         starts = of_targets.starts[known]
+        # One by one, many targets of a query would take the square of their number.
+        are_many = of_targets.counts > _FEW_TARGETS
+        of_targets.seen[of_targets.order] |= np.repeat(are_many, of_targets.counts)
+        may |= counts > _FEW_TARGETS
+        counts = np.where(counts > _FEW_TARGETS, 0, counts)
         for nth in range(int(counts.max(initial=0))):
             some = np.flatnonzero(counts > nth)
             target = of_targets.order[starts[some] + nth]

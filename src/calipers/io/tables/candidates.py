@@ -525,7 +525,7 @@ _METRIC = re.compile(r"(?i)[\w ]+@\d+|mrr|map|ndcg|f1|average_precision|reciproc
 
 def _was_measured(column: Profile) -> bool:
     """Whether a column holds the values of a metric, which name nothing and order nothing."""
-    return column.kind == "numbers" and bool(_METRIC.fullmatch(column.name.strip()))
+    return bool(_METRIC.fullmatch(column.name.strip())) and column.kind == "numbers"
 
 
 def words_to_grade(column: str, cells: Iterable[str]) -> tuple[Pairs, ...]:
