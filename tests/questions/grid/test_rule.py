@@ -108,6 +108,14 @@ def test_every_combination_is_run_scored_and_compared(folder):
     ]
 
 
+@pytest.mark.parametrize(("k", "cutoff"), [(5, 5), (30, 10)])
+def test_the_usual_metrics_read_no_more_than_is_asked_for(folder, k, cutoff):
+    path = write(folder, TWO.replace("[grid]\n", f"[grid]\n    k = {k}\n"))
+    path.write_text(path.read_text().replace('metrics = "recall@1"\n', ""))
+    cutoffs = {metric.k for metric in grid(path).comparison.metrics} - {None}
+    assert cutoffs == {cutoff}
+
+
 def test_what_is_finished_is_neither_made_nor_asked_again(folder):
     path = write(folder, TWO)
     first = calipers.grid(path).to_dict()

@@ -30,6 +30,7 @@ from calipers.model.slicing import clusters_of
 from calipers.operation import arguments_of, build, keys_of
 from calipers.questions.compare.result import Comparison
 from calipers.questions.compare.settings import CompareSettings, compare
+from calipers.questions.default_metrics import DEFAULT_KS
 from calipers.questions.expected_gain import ExpectedGain
 from calipers.questions.grid.result import Combination, Grid
 from calipers.questions.inputs import refuse_sealed, tags_of
@@ -127,6 +128,10 @@ def read_grid(config: str | os.PathLike[str] | None) -> Plan:
     folder = path.parent
     output = folder / inside(grid.output, path, f"The key grid.output of {path}")
     grid.k = deepest(chosen, DEPTH) if grid.k is None else check_cutoff(grid.k)
+    asked = measures.measures
+    if asked.metrics is None and asked.k is None and grid.k < max(DEFAULT_KS):
+        # Fewer results are asked for than the usual metrics read.
+        measures = replace(measures, measures=replace(asked, k=grid.k))
     combinations = [
         combination
         for name, table in grid.retrievers.items()
