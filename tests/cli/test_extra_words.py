@@ -50,6 +50,16 @@ def test_two_runs_by_one_ground_truth_are_compared() -> None:
     assert typed(line.removeprefix("calipers ")).code == 0
 
 
+@pytest.mark.parametrize("command", ["sweep", "diagnose", "misses"])
+def test_what_takes_one_run_proposes_the_first(command: str) -> None:
+    refused = calipers_command(command, "-g", "gt.jsonl", "old.jsonl", "new.jsonl", "-k", "2")
+    assert refused.code == 2
+    assert "give one run at a time" in refused.err
+    line = refused.err[refused.err.index(f"calipers {command}") :].strip()
+    assert shlex.split(line) == f"calipers {command} -g gt.jsonl old.jsonl -k 2".split()
+    assert typed(line.removeprefix("calipers ")).code == 0
+
+
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [

@@ -41,27 +41,29 @@ def what_is_meant(
     line = line_by_options(ctx, words, files)
     if line is not None:
         return f"say which is which: {line}"
-    compared = _compared(ctx, words, files)
-    return None if compared is None else f"to test their difference: {compared}"
+    values, _, _ = ctx.command.make_parser(ctx).parse_args(list(words))
+    truth = values.get("ground_truth")
+    if truth is None or values.get("run") is not None or not _are_runs(files):
+        return None
+    if ctx.info_name == "eval":
+        compared = join_words(["calipers", "compare", *files, TRUTH, truth])
+        return f"to test their difference: {compared}"
+    further = files[1:]
+    alone = [word for word in words if word not in further]
+    return f"give one run at a time: {join_words([*ctx.command_path.split(), *alone])}"
 
 
-def _compared(
-    ctx: click.Context, words: Sequence[str], files: Sequence[str]
-) -> str | None:
-    """The comparison of several runs by one ground truth; None if they are no such files."""
+def _are_runs(files: Sequence[str]) -> bool:
+    """Whether each of some files can be read as results."""
     from calipers.errors import CalipersError
     from calipers.io.load import load_run
 
-    values, _, _ = ctx.command.make_parser(ctx).parse_args(list(words))
-    truth = values.get("ground_truth")
-    if ctx.info_name != "eval" or truth is None or values.get("run") is not None:
-        return None
     try:
         for file in files:
             load_run(file)
     except CalipersError:
-        return None
-    return join_words(["calipers", "compare", *files, TRUTH, truth])
+        return False
+    return True
 
 
 def line_by_options(
