@@ -151,16 +151,26 @@ def row_order(table: Floats) -> Ints:
             np.where(sizes > 0.0, sizes + 2.0 * (1 + units) * sizes.max(), 0.0), axis=1
         )
         codes = _ranked(marks, codes)
-    for _ in range(_ROUNDS):
-        tied = _told_apart_by_signs(table, codes)
-        if tied is None:
-            break
-        codes = tied
+    codes = _all_told_apart(table, codes)
+    if len(np.unique(codes)) < len(codes):
+        # Rows whose sums are alike under every flip of units may still differ in what was seen.
+        codes = _all_told_apart(
+            table, _ranked(np.abs(table.sum(axis=1)).round(9)[:, None], codes)
+        )
     return np.argsort(codes, kind="stable")
 
 
 MOST_COMPARED = 4_000_000
 """With more cells than this, rows that are alike but for signs keep the order they came in."""
+
+
+def _all_told_apart(table: Floats, codes: Ints) -> Ints:
+    for _ in range(_ROUNDS):
+        further = _told_apart_by_signs(table, codes)
+        if further is None:
+            break
+        codes = further
+    return codes
 
 
 def _told_apart_by_signs(table: Floats, codes: Ints) -> Ints | None:
