@@ -38,7 +38,7 @@ def test_headings_are_asked_as_they_stand_and_answered_by_the_text_below():
     text = f"# Usage\n\n{PROSE}\n\n{heading}\n\n{PROSE} Yes.\n\n{code}\n"
     (one,) = fit(from_headings(documents(a_md=text)))
     assert (one.question, one.line) == ("Retry a failed request", 5)
-    assert asked([one]) == [(one.question, f"{PROSE} Yes.")]
+    assert asked([one]) == [(one.question, f"{PROSE} Yes. ``` code ```")]
     # What stands below code, a list or a table is not the answer.
     for block in (code, "- one\n- two", "| a | b |"):
         assert not asked(from_headings(documents(a_md=f"{heading}\n\n{block}\n\n{PROSE}\n")))
@@ -315,7 +315,7 @@ def test_a_hostile_file_takes_no_longer_than_any_other(text):
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("a_md", "To try the call of a client again after a while, write:\n\n```\ncode\n```"),
+        ("a_md", "To try the call of a client again after a while, write:\n\n![code](a.png)"),
         ("a_md", "To try the call of a client again after a while, write\n\n- one\n- two"),
         ("a_md", "The following table shows what the client does after a failed call."),
         ("a_md", f"{PROSE}\n\n```\n" + "retry(call, after=2)\n" * 40 + "```"),
@@ -340,8 +340,10 @@ def test_what_only_announces_or_leads_on_is_no_answer(name, text):
 
 
 def test_the_end_of_a_paragraph_that_leads_on_is_not_in_the_target():
-    text = f"# Retry a failed request\n\n{PROSE} For example:\n\n```\ncode\n```\n"
-    assert asked(from_headings(documents(a_md=text))) == [("Retry a failed request", PROSE)]
+    picture = "![a picture](a.png)"
+    text = f"# Retry a failed request\n\n{' '.join([PROSE] * 5)} For example:\n\n{picture}\n"
+    ((_, quote),) = asked(from_headings(documents(a_md=text)))
+    assert quote == " ".join([PROSE] * 5)
     text = f"# Retry a failed request\n\nTable 3 shows the times. {PROSE}\n"
     assert len(asked(from_headings(documents(a_md=text)))) == 1
 

@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterator
 
 from calipers.io.documents.sections import TextDocument, without_markup
-from calipers.questions.begin.candidates import Candidate, first_words, is_question
+from calipers.questions.begin.candidates import Candidate, is_question
 from calipers.questions.begin.library import Library
+from calipers.questions.begin.target import find_target
 
 # Every length has an end: a page of open tags must not take hours.
 _DETAILS = re.compile(
@@ -32,10 +33,17 @@ def from_faq(library: Library) -> Iterator[Candidate]:
         for question, at, start, end in _questions(document):
             if is_question(question):
                 language = library.language(document)
-                answer = first_words(document, start, end, language)
+                answer = find_target(document, start, end, language)
                 line = document.line(at)
                 yield Candidate(
-                    question, "faq", document.name, line, answer, language=language
+                    question,
+                    "faq",
+                    document.name,
+                    line,
+                    answer.quotes,
+                    unfit=answer.unfit,
+                    is_sure=answer.is_sure,
+                    language=language,
                 )
 
 

@@ -15,13 +15,13 @@ from calipers.names import words_in
 from calipers.questions.begin.candidates import (
     Candidate,
     content_words,
-    first_words,
     how_many_words,
     needs_context,
     plain_heading,
 )
 from calipers.questions.begin.languages import USUAL, languages
 from calipers.questions.begin.library import Library, stems
+from calipers.questions.begin.target import Target, find_target
 
 FEW_WORDS = 4
 """Below this many words a heading is joined with what it stands under."""
@@ -73,45 +73,47 @@ def from_headings(library: Library) -> Iterator[Candidate]:
                 continue
             question, reason = _asked(heading, section, document, library)
             is_title = section.heading == library.title_of(document)
-            if not (reason or is_title) and _is_preamble(section, following, document):
+            has_parts = not is_title and _has_parts(section, following)
+            if not reason and has_parts and _is_one_paragraph(section, document):
                 reason = IN_PARTS
             answer = (
-                ()
+                Target(unfit=reason)
                 if reason
-                else first_words(document, section.body, section.end, language)
+                else find_target(document, section.body, section.end, language)
             )
-            if any(_is_filler(quote) for quote in answer):
+            reason = answer.unfit
+            if _is_filler(answer.quote):
                 reason = "filler text"
-            elif answer and not any(
-                _says_more(quote, question, language) for quote in answer
-            ):
+            elif answer.quote and not _says_more(answer.quote, question, language):
                 reason = "the text below it says no more"
             yield Candidate(
                 question,
                 "headings",
                 document.name,
                 document.line(section.start),
-                answer,
+                answer.quotes,
                 unfit=reason,
+                is_sure=answer.is_sure and not has_parts,
                 language=language,
             )
 
 
-def _is_preamble(
-    section: Section, following: Section | None, document: TextDocument
-) -> bool:
-    """Whether a section is one paragraph above the headings of its parts.
+def _has_parts(section: Section, following: Section | None) -> bool:
+    """Whether a section stands above the headings of its parts.
 
-    The introduction of a whole page is none: it says what the page is about.
+    The introduction of a whole page does not: it says what the page is about.
     """
-    if following is None or not 1 < section.level < following.level:
-        return False
-    text = _ANCHOR.sub("", document.text[section.body : section.end]).strip()
+    return following is not None and 1 < section.level < following.level
+
+
+def _is_one_paragraph(section: Section, document: TextDocument) -> bool:
+    """Whether a section is one paragraph, without boxes and anchors."""
+    text = _ASIDE.sub("", document.text[section.body : section.end]).strip()
     return "\n\n" not in text
 
 
-_ANCHOR = re.compile(r"<a\b[^>]{0,200}>\s*</a>")
-"""What a link leads to, without words."""
+_ASIDE = re.compile(r"<a\b[^>]{0,200}>\s*</a>|^[ \t]*>.*$", re.MULTILINE)
+"""What a link leads to, without words, and a line of a box."""
 
 
 def _is_filler(quote: str) -> bool:

@@ -31,7 +31,7 @@ _SCRIPTS = {
 """Letters that tell a language alone, in the order in which they are looked for."""
 _UNSPACED = ("zh", "ja")
 """The languages in which words have no beginning that could be seen."""
-_END = r"\b"
+_END = r"(?!\w)"
 _WORD = re.compile(r"[^\W\d_]+")
 _LETTERS_PER_SIGN = ((HAN, 2.0), (re.compile(f"[{_HIRAGANA}{_KATAKANA}{_HANGUL}]"), 1.0))
 """What a sign says beyond one letter of the Latin alphabet: 医 says what three letters say."""
@@ -54,6 +54,7 @@ class Language:
     announces: tuple[tuple[str, re.Pattern[str]], ...]
     """Patterns, each behind letters without which it matches nothing."""
     turns: re.Pattern[str]
+    goes_on: re.Pattern[str]
     links: tuple[re.Pattern[str], ...] = field(default=())
     compounds: bool = False
 
@@ -79,6 +80,7 @@ def languages() -> dict[str, Language]:
                 *_patterns(entry["opens"], "^"),
             ),
             turns=_beginning(entry["turns"], code),
+            goes_on=_beginning(entry["goes-on"], code),
             links=tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns),
             compounds=entry.get("compounds", False),
         )
@@ -138,6 +140,16 @@ def turns(sentence: str, language: str = USUAL) -> bool:
     """
     of = USUAL if sentence.isascii() and language in _SCRIPTS else language
     return languages()[of].turns.match(sentence.lower().lstrip()) is not None
+
+
+def goes_on(sentence: str, language: str = USUAL) -> bool:
+    """Whether the first sentence of a text goes on with what stands above it.
+
+    >>> goes_on("This time keys are kept."), goes_on("This key is kept.")
+    (True, False)
+    """
+    of = USUAL if sentence.isascii() and language in _SCRIPTS else language
+    return languages()[of].goes_on.match(sentence.lower().lstrip()) is not None
 
 
 def language_of(text: str) -> str:

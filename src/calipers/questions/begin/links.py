@@ -16,9 +16,7 @@ from calipers.io.documents.parts import Link, Section
 from calipers.io.documents.sections import TextDocument, without_markup
 from calipers.questions.begin.candidates import (
     Candidate,
-    blocks,
     content_words,
-    first_words,
     how_many_words,
     needs_context,
     sentences,
@@ -26,6 +24,8 @@ from calipers.questions.begin.candidates import (
 from calipers.questions.begin.headings import is_log
 from calipers.questions.begin.languages import LINK, USUAL, languages, reading_length
 from calipers.questions.begin.library import Library, Place
+from calipers.questions.begin.paragraphs import blocks
+from calipers.questions.begin.target import find_target
 
 _VERB = (
     r"(?:please )?(?:you (?:can|may|should|might want to) )?(?:also )?"
@@ -123,7 +123,7 @@ class _Links:
             return self._unfit(clause, here, link, reason, language)
         other, section = place
         own = " ".join(sentence.replace(LINK, here.text[link.start : link.end]).split())
-        answer = first_words(other, section.body, section.end, language)
+        answer = find_target(other, section.body, section.end, language)
         if other is here and section == here.section_at(link.start):
             return self._unfit(
                 clause, here, link, "the link leads to its own section", language
@@ -131,13 +131,22 @@ class _Links:
         named = content_words(f"{link.words} {section.heading}", language)
         if set(content_words(clause, language)) <= set(named):
             return self._unfit(clause, here, link, "the heading in other words", language)
-        if any(quote in own or own in quote for quote in answer):
+        if any(quote in own or own in quote for quote in answer.quotes):
             return self._unfit(
                 clause, here, link, "the link stands in its target", language
             )
         line = here.line(link.start)
         return Candidate(
-            clause, "links", here.name, line, answer, other.name, own, language=language
+            clause,
+            "links",
+            here.name,
+            line,
+            answer.quotes,
+            other.name,
+            own,
+            unfit=answer.unfit,
+            is_sure=answer.is_sure,
+            language=language,
         )
 
     def _unfit(

@@ -51,6 +51,9 @@ if TYPE_CHECKING:
     from calipers.questions.begin.settings import FirstQuestionsSettings
 
 TWICE = "asked in several places"
+UNSURE = "its text may stop before the answer, and others are enough"
+ENOUGH = 50
+"""Questions from which on none is asked whose target may not hold the whole answer."""
 EXAMPLES = 3
 
 
@@ -153,8 +156,6 @@ def _unique(candidates: Iterable[Candidate], account: Counter[str]) -> list[Cand
     by_words: dict[frozenset[str], list[Candidate]] = defaultdict(list)
     for candidate in candidates:
         reason = candidate.unfit or why_unfit(candidate.question, candidate.language)
-        if not reason and not candidate.quotes:
-            reason = "no paragraph that answers it stands first below it"
         if reason:
             account[reason] += 1
             continue
@@ -183,13 +184,20 @@ def _drawn(
         about = candidate.source, candidate.document, candidate.question, candidate.line
         return place(seed, *about)
 
-    ordered = [
-        in_turns(some, lambda candidate: candidate.target or candidate.document, at)
-        for some in made.values()
-    ]
-    # One of each source, then the next of each; a source that has no more leaves its
-    # turns.
-    turns = [*filter(None, chain.from_iterable(zip_longest(*ordered)))]
+    def in_order(is_sure: bool) -> Iterator[Candidate]:
+        ordered = [
+            in_turns(
+                [candidate for candidate in some if candidate.is_sure == is_sure],
+                lambda candidate: candidate.target or candidate.document,
+                at,
+            )
+            for some in made.values()
+        ]
+        # One of each source, then the next of each; a source that has no more leaves its
+        # turns.
+        return filter(None, chain.from_iterable(zip_longest(*ordered)))
+
+    turns = [*in_order(is_sure=True), *in_order(is_sure=False)]
     drawn: dict[str, Candidate] = {}
     copied = _copied_quotes(made.values())
     asked: set[tuple[str, ...]] = set()
@@ -198,6 +206,9 @@ def _drawn(
     for number, candidate in enumerate(turns):
         if len(drawn) == most:
             dropped["fit, and not drawn"] += len(turns) - number
+            break
+        if not candidate.is_sure and len(drawn) >= ENOUGH:
+            dropped[UNSURE] += len(turns) - number
             break
         if candidate.question.lower() in drawn or candidate.quotes in asked:
             dropped[TWICE] += 1

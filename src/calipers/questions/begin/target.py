@@ -1,0 +1,331 @@
+"""The target of a question: how the part of a document begins that answers it."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from calipers.frozen import dataclass
+from calipers.io.documents.sections import TextDocument, code_in, without_markup
+from calipers.questions.begin.candidates import (
+    LONGEST_QUOTE,
+    SHORTEST_QUOTE,
+    WORD,
+    cut_short,
+    sentences,
+)
+from calipers.questions.begin.languages import (
+    announces,
+    goes_on,
+    languages,
+    reading_length,
+    turns,
+)
+from calipers.questions.begin.paragraphs import NO_PROSE, blocks
+
+NO_PROSE_FIRST = "no paragraph that answers it stands first below it"
+ONLY_LEADS = "its text only leads up to an answer, or elsewhere"
+GOES_ON = "its text goes on with what stands above it"
+STOPS_SHORT = (
+    "what answers it is too long for a target, or a table, and stands below its text"
+)
+
+ENOUGH_ALONE = 250
+"""Letters of a text from which on it may answer without the code or the table below it."""
+AFTER_SCENE = 100
+"""Letters that a target has at least behind a first sentence that only announces."""
+BESIDE_LINK = 150
+"""Letters that a target has at least beside a sentence that leads elsewhere."""
+LEAST_SHARE = 0.2
+"""The share of its section that a short target has at least where it is sure to answer."""
+SHORT_TARGET = 300
+"""Letters below which a target is short."""
+FAR = 1_500
+"""Characters behind the first paragraph in which the rest of a target is looked for."""
+BOX = ":::"
+"""How a box begins and ends."""
+_WITH_CODE = ("markdown", "notebook", "rst")
+"""Kinds of documents whose code and tables stand in a chunk as they stand in the file."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """How a part of a document begins, or why that is no answer."""
+
+    quote: str = ""
+    unfit: str = ""
+    """Why it is no answer; empty if it may be one."""
+    is_sure: bool = True
+    """Whether it neither stops before code, a table or a list nor is little of its section."""
+
+    @property
+    def quotes(self) -> tuple[str, ...]:
+        """The words that answer; none where there is no answer."""
+        return (self.quote,) if self.quote else ()
+
+
+class _Unit(NamedTuple):
+    """A sentence, an entry of a list, or a whole block of code or a table."""
+
+    text: str
+    is_block: bool = False
+
+
+_BLOCK = re.compile(
+    r"^(?:[ \t]*(?:```|~~~|[-*+] |\d+[.)] |\||\.\. (?:code|math)|\$\$|\\\[|\S.*::$)|    \S)",
+    re.MULTILINE,
+)
+"""How code, a list or a table begins."""
+_ENTRY = re.compile(r"[-*+–]\s|•|(?:\d{1,2}|#)[.)]\s|\d{1,2}[．）、]|[①-⑳]")
+_ENTRIES = re.compile(r"\n(?=\s*(?:[-*+•–]\s|(?:\d{1,2}|#)[.)．）]\s))")
+"""How an entry of a list begins, and where the next one does."""
+_FENCED = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
+_HYPHEN = re.compile(r"\w+[-\u00ad\u2010]\n")
+_ENDED = re.compile(r"[.!?。！？．…।؟۔][\W_]*$")
+"""How a sentence ends that is one."""
+_UNMARKED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
+"""Scripts that write no sign at the end of a sentence: Thai, Lao, Burmese, Khmer."""
+_INTRODUCES = re.compile(r"[:：]\W*$")
+"""How a sentence ends that only introduces what follows it."""
+_DIRECTIVE = re.compile(
+    r"\.\. (?:code|sourcecode|prompt|parsed-literal|highlight|console)"
+)
+"""How code begins in reStructuredText."""
+_NEXT_ANSWERS = re.compile(
+    r"\s*(?:\n[ \t]*(?:```|~~~|\||\$\$|\\\[|\+[-=]{2,}|<(?:pre|table)\b|<div[^>]*>\s*<table\b"
+    r"|\.\. (?:code|sourcecode|prompt|parsed-literal|literalinclude|math|(?:list-|csv-)?table)"
+    r"|[=-]{3,} +[=-]{3,}|\{% (?:highlight|raw))"
+    r"|\n[ \t]*\n(?: {4}|\t)[ \t]*(?![ \t]*(?:[-*+]|\d+[.)])[ \t])\S)"
+)
+"""Code, a formula or a table."""
+_NEXT_ENTRY = re.compile(rf"\s*\n[ \t]*(?:{_ENTRY.pattern})")
+_WORDS = re.compile(r"\S+")
+
+
+def find_target(
+    document: TextDocument, start: int, end: int, language: str = "en"
+) -> Target:
+    """How a part of a document begins, cut at the end of a sentence or of a block.
+
+    A short first paragraph often only sets the scene, so what follows it belongs to the target:
+    paragraphs, entries of lists and, where chunks hold them as they stand, whole blocks of code and
+    tables, up to the letters that a quote may have. What stands below code, a table or a shorter
+    paragraph is no answer: those are. Nor is a text that only leads elsewhere or to what the target
+    has no room for, that goes on with what stands above it, or that only asks.
+    """
+    first = next(
+        (block for block in blocks(document, start, end) if block.is_prose), None
+    )
+    if (
+        first is None
+        or not first.is_long
+        or _ENTRY.match(first.text)
+        or _BLOCK.search(document.text[start : first.at])
+        or document.text[start : first.at].count(BOX) % 2  # a remark in a box
+    ):
+        return Target(unfit=NO_PROSE_FIRST)
+    text = first.text
+    if document.kind == "pdf" and not re.match(r"[^\W_a-zà-ÿ]|[\"'“«「(]", text):
+        # The rest of a line whose beginning stood out, or an entry of a list.
+        return Target(unfit=NO_PROSE_FIRST)
+    if document.kind == "pdf" and (broken := _HYPHEN.search(text)):
+        # Whether a word goes on after the hyphen is not known: end before it.
+        text = text[: broken.start()].rpartition(".")[0]
+        text = f"{text}."
+    units = [_Unit(part) for part in sentences(" ".join(text.split()))]
+    ends = (_ENDED, _INTRODUCES, _UNMARKED)
+    if len(units) == 1 and not any(pattern.search(text) for pattern in ends):
+        return Target(unfit=NO_PROSE_FIRST)
+    if goes_on(units[0].text, language):
+        return Target(unfit=GOES_ON)
+    if text == first.text:
+        after_first = first.at + len(text)
+        rest = document.text[after_first : min(end, after_first + FAR)]
+        units += _following(rest, document.kind)
+    links = _links(document, first.at, first.at + len(text) + FAR)
+    return _of_units(units, document, (first.at, end), links, language)
+
+
+def _of_units(
+    units: list[_Unit],
+    document: TextDocument,
+    place: tuple[int, int],
+    links: list[str],
+    language: str,
+) -> Target:
+    """The target that begins with some units, which stand in a document from there to there."""
+    kept = _fitting(units)
+    after = next(iter(units[len(kept) :]), _Unit("")).text
+    stops_short = False
+    # What leads to something that has no room in the target answers nothing alone.
+    while kept and not kept[-1].is_block and _INTRODUCES.search(kept[-1].text):
+        after = kept.pop().text
+        stops_short = True
+    letters = _letters_that_answer(kept, links, language)
+    if not letters:
+        return Target(unfit=STOPS_SHORT if stops_short else ONLY_LEADS)
+    last = kept[-1]
+    if not last.is_block and (
+        turns(after, language)
+        or (
+            announces(last.text, language)
+            and not _leads_elsewhere(last.text, links, language)
+        )
+    ):
+        return Target(unfit=ONLY_LEADS)
+    at, end = place
+    stop = _where_ends(document.text, at, kept)
+    rest = document.text[stop:end]
+    stops_short = stops_short or (
+        not last.is_block and _NEXT_ANSWERS.match(rest) is not None
+    )
+    if stops_short and letters < ENOUGH_ALONE:
+        return Target(unfit=STOPS_SHORT)
+    quote = " ".join(document.text[at:stop].split())
+    length = reading_length(quote)
+    is_cut = len(kept) == 1 and length > LONGEST_QUOTE
+    is_little = length < SHORT_TARGET and stop - at < LEAST_SHARE * (end - at)
+    is_sure = not (stops_short or is_cut or is_little or _NEXT_ENTRY.match(rest))
+    return Target(cut_short(quote) if is_cut else quote, is_sure=is_sure)
+
+
+def _letters_that_answer(kept: list[_Unit], links: list[str], language: str) -> float:
+    """The letters of a target that neither announce, nor lead elsewhere, nor ask; 0 if too few."""
+    answering = [*_that_answer(kept, links, language)]
+    letters = sum(reading_length(without_markup(kept[at].text)) for at in answering)
+    least = SHORTEST_QUOTE
+    if answering and answering[0] and not any(unit.is_block for unit in kept):
+        least = AFTER_SCENE  # what follows an announcement says little without it
+    if any(_leads_elsewhere(unit.text, links, language) for unit in kept):
+        least = BESIDE_LINK
+    return letters if letters >= least else 0
+
+
+def _where_ends(text: str, at: int, units: Iterable[_Unit]) -> int:
+    """Where some units end that begin at a character: after as many letters, blanks aside."""
+    left = sum(len(part) for unit in units for part in unit.text.split())
+    for word in _WORDS.finditer(text, at):
+        left -= word.end() - word.start()
+        if left <= 0:
+            return word.end() + left
+    return len(text)
+
+
+def _following(text: str, kind: str) -> list[_Unit]:
+    """What follows a paragraph, up to anything that is no part of a target."""
+    units: list[_Unit] = []
+    done = 0
+    for start, stop in [*code_in(text), (len(text), 0)]:
+        is_whole = _add_prose(units, text[done:start], kind)
+        # Other programs write no fences around the code of a page, so that it could not be found.
+        if not is_whole or not stop or stop > len(text) or kind not in _WITH_CODE:
+            break
+        units.append(_Unit(" ".join(text[start:stop].split()), is_block=True))
+        done = stop
+    return units
+
+
+def _add_prose(units: list[_Unit], text: str, kind: str) -> bool:
+    """Add the sentences, entries and indented blocks of a text; whether all of it was added."""
+    parts = re.split(r"\n[ \t]*\n", text)
+    is_code = False
+    """Whether what is indented now is code."""
+    for number, block in enumerate(parts):
+        plain = block.strip()
+        if not plain:
+            continue
+        if sum(len(unit.text) for unit in units) > LONGEST_QUOTE:
+            return False
+        is_list = _ENTRY.match(plain) is not None
+        is_indented = block.lstrip("\n")[:1].isspace() and kind not in ("html", "pdf")
+        if (
+            is_indented
+            and kind in _WITH_CODE
+            and (is_code or _leads_to_code(units, plain))
+        ):
+            # Blank lines inside of code do not end it.
+            together = units.pop().text if is_code else ""
+            if number == len(parts) - 1 and len(text) >= FAR:
+                return False
+            units.append(
+                _Unit(f"{together} {' '.join(plain.split())}".strip(), is_block=True)
+            )
+            is_code = True
+            continue
+        is_code = False
+        if kind == "rst" and _DIRECTIVE.match(plain):
+            units.append(_Unit(" ".join(plain.split()), is_block=True))
+            is_code = True
+            continue
+        if kind in _WITH_CODE and plain.startswith("|") and "\n|" in plain:
+            units.append(_Unit(" ".join(plain.split()), is_block=True))
+            continue
+        if (is_indented and not is_list) or "\n|" in plain or _FENCED.search(block):
+            return False
+        if not is_list and (NO_PROSE.match(plain) or _ENTRIES.search(block)):
+            return False
+        if kind == "pdf" and _HYPHEN.search(plain):
+            return False
+        if is_list:
+            units += [_Unit(" ".join(part.split())) for part in _ENTRIES.split(plain)]
+        elif _ENDED.search(plain) or _INTRODUCES.search(plain):
+            units += [_Unit(part) for part in sentences(" ".join(plain.split()))]
+        else:
+            return False
+    return True
+
+
+def _leads_to_code(units: list[_Unit], plain: str) -> bool:
+    """Whether what is indented is code: below a sentence, and no entry of a list."""
+    return (
+        not units or not (units[-1].is_block or _ENTRY.match(units[-1].text))
+    ) and not _ENTRY.match(plain)
+
+
+def _fitting(units: list[_Unit]) -> list[_Unit]:
+    """The first of these that fit into a quote; the first alone where it is too long."""
+    letters = 0.0
+    for number, unit in enumerate(units):
+        letters += reading_length(unit.text) + 1
+        if letters > LONGEST_QUOTE + 1:
+            return units[: max(number, 1)]
+    return units[:]
+
+
+def _links(document: TextDocument, start: int, end: int) -> list[str]:
+    """The links of a part of a document, as they stand in its sentences."""
+    return [
+        " ".join(document.text[link.start : link.end].split())
+        for link in document.links
+        if start <= link.start < end
+    ]
+
+
+def _that_answer(
+    units: Iterable[_Unit], links: Iterable[str], language: str
+) -> Iterator[int]:
+    """Yield which units neither announce, nor lead elsewhere, nor ask."""
+    for at, unit in enumerate(units):
+        if unit.is_block or not (
+            unit.text.rstrip("*_").endswith(("?", "？"))
+            or _ONLY_LINK.fullmatch(unit.text)
+            or announces(unit.text, language)
+            or _leads_elsewhere(unit.text, links, language)
+        ):
+            yield at
+
+
+_ONLY_LINK = re.compile(
+    r"(?:(?:[-*+•→]|(?:\d{1,2}|#)[.)])\s+)?"
+    r"(?:\[[^\]]{1,200}\]\([^)]{1,300}\)|:\w+:`[^`]{1,300}`)\W*"
+)
+"""A sentence or an entry of a list that is nothing but a link."""
+
+
+def _leads_elsewhere(sentence: str, links: Iterable[str], language: str) -> bool:
+    """Whether a sentence says with a link where to read."""
+    see = languages()[language].see
+    if language in ("zh", "ja"):
+        says_see = any(word in sentence for word in see)
+    else:
+        says_see = not see.isdisjoint(WORD.findall(sentence.lower()))
+    return says_see and any(link in sentence for link in links)

@@ -1,0 +1,169 @@
+"""How a target begins and ends: with the code that answers, and never with what leads elsewhere."""
+
+import pytest
+
+from calipers.io.documents.sections import as_document
+from calipers.io.documents.walk import KINDS
+from calipers.questions.begin.candidates import LONGEST_QUOTE
+from calipers.questions.begin.headings import from_headings
+from calipers.questions.begin.languages import goes_on, languages
+from calipers.questions.begin.library import Library
+from calipers.questions.begin.target import (
+    GOES_ON,
+    NO_PROSE_FIRST,
+    ONLY_LEADS,
+    STOPS_SHORT,
+    find_target,
+)
+from calipers.text import normalise
+
+PROSE = "The client waits for a while and then tries the same call again."
+LEADS = "To make the client wait between two calls of one server, set this:"
+CODE = "wait = 30\ntries = 5\nserver = 'a.example'"
+ROWS = [("name", "what it does"), ("---", "---"), ("wait", "seconds between calls")]
+TABLE = "\n".join(f"| {left} | {right} |" for left, right in ROWS)
+INDENTED = "\n".join(f"    {line}" for line in CODE.splitlines())
+FENCED = f"```\n{CODE}\n```"
+OTHERS = "\n\n".join(f"{PROSE} So does server {number}." for number in range(30))
+
+
+def target(text, ending="md", language="en"):
+    document = as_document(f"a.{ending}", KINDS[f".{ending}"], text)
+    found = find_target(document, 0, len(document.text), language)
+    # A target stands in its document as it is: else nothing could find it.
+    assert normalise(found.quote) in normalise(document.text)
+    return found
+
+
+def plain(text):
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("ending", "text"),
+    [
+        ("md", f"{LEADS}\n\n```toml\n{CODE}\n```"),
+        ("md", f"{LEADS}\n```toml\n{CODE}\n```\n\n{PROSE}"),
+        ("md", f"{LEADS}\n\n~~~\na\n\nb\n~~~"),
+        ("md", f"{LEADS}\n\n{INDENTED}"),
+        ("md", f"{LEADS}\n\n{TABLE}\n\n{PROSE}"),
+        ("rst", f"{LEADS}:\n\n{INDENTED}\n\n{INDENTED}"),
+        ("rst", f"{LEADS}\n\n.. code-block:: toml\n\n{INDENTED}\n\n{PROSE}"),
+        ("md", f"Es genügt, dem Client diese Werte so zu geben:\n\n```\n{CODE}\n```"),
+        ("md", f"在客户端的配置文件中这样写，失败的请求就会在等待之后重新发送：\n\n{FENCED}"),
+        ("md", f"クライアントの設定ファイルに、このように待ち時間を書きます。\n\n{FENCED}"),
+    ],
+)
+def test_code_and_tables_that_have_room_stand_in_the_target_whole(ending, text):
+    found = target(text, ending)
+    assert (found.quote, found.is_sure) == (plain(text), True)
+
+
+LONG_CODE = "\n".join(f"value_{number} = {number}" for number in range(99))
+LONG_FENCED = f"```\n{LONG_CODE}\n```"
+
+
+@pytest.mark.parametrize(
+    ("ending", "text"),
+    [
+        ("md", f"{LEADS}\n\n```\n{LONG_CODE}\n```"),
+        ("md", f"{PROSE}\n\n```\n{LONG_CODE}\n```"),
+        ("md", f"{PROSE}\n\n<table><tr><td>{LONG_CODE}</td></tr></table>"),
+        ("md", f"{PROSE}\n\n{TABLE}" + "\n| a | b |" * 99),
+        ("md", f"{PROSE} Set it so:\n\n![a picture](a.png)"),
+        ("rst", f"{PROSE} Set it so::\n\n{LONG_CODE.replace('value', '    value')}"),
+        ("rst", f"{PROSE}\n\n.. list-table::\n\n   * - wait\n     - 30"),
+        # Programs read the code of a page in different ways.
+        ("html", f"<p>{PROSE} Set it so:</p><pre>{CODE}</pre>"),
+        ("html", f"<p>{PROSE}</p><table><tr><td>wait</td><td>30</td></tr></table>"),
+        ("md", f"Der Client wartet eine Weile und stellt die Anfrage erneut.\n\n{LONG_FENCED}"),
+        ("md", f"客户端先等待一段时间，然后再次发送同一个请求，最多重试五次。\n\n{LONG_FENCED}"),
+        ("md", f"クライアントはしばらく待ってから、同じリクエストを再送します。\n\n{LONG_FENCED}"),
+    ],
+)  # fmt: skip
+def test_a_short_text_that_stops_before_its_answer_is_no_target(ending, text):
+    assert target(text, ending).unfit == STOPS_SHORT
+
+
+def test_a_longer_text_may_answer_without_the_code_below_it_but_not_surely():
+    found = target(f"{' '.join([PROSE] * 5)}\n\n```\n{LONG_CODE}\n```\n")
+    assert (found.quote, found.is_sure) == (" ".join([PROSE] * 5), False)
+
+
+def test_little_of_a_long_section_and_half_a_list_do_not_surely_answer():
+    assert target(f"{PROSE}\n\n{PROSE}").is_sure
+    assert not target(f"{PROSE}\n\n![a](a.png)\n\n{OTHERS}").is_sure
+    entries = "\n".join(f"- {PROSE} {number}" for number in range(20))
+    found = target(f"{PROSE}\n\n{entries}")
+    assert len(found.quote) <= LONGEST_QUOTE
+    assert not found.is_sure
+
+
+@pytest.mark.parametrize(
+    ("language", "back", "own"),
+    [
+        ("en", "This time {}", "This key {}"),
+        ("en", "Another way is that {}", "Anothers {}"),
+        ("de", "Außerdem {}", "Außen {}"),
+        ("fr", "En revanche {}", "En France {}"),
+        ("es", "Sin embargo {}", "Sin red {}"),
+        ("it", "Inoltre {}", "Inoltrare {}"),
+        ("pt", "Além disso {}", "Além da rede {}"),
+        ("nl", "Bovendien {}", "Boven {}"),
+        ("ru", "Кроме того {}", "Кроме сервера {}"),
+        ("zh", "此外，{}", "此接口{}"),
+        ("ja", "また、{}", "または{}"[1:]),
+    ],
+)
+def test_a_text_that_goes_on_with_what_stands_above_it_is_no_target(language, back, own):
+    said = {
+        "zh": "客户端先等待一段时间，然后再次发送同一个请求，最多重试五次，之后报告错误。",
+        "ja": "クライアントはしばらく待ってから、同じリクエストをもう一度送信します。",
+    }
+    words = said.get(language, "client 3 server 5 wait 30 call again and then give it up.")
+    assert target(back.format(words), language=language).unfit == GOES_ON
+    assert target(own.format(words), language=language).unfit != GOES_ON
+
+
+def test_every_language_knows_how_a_text_goes_on():
+    for language in languages().values():
+        assert language.goes_on.pattern != "(?:)(?!\\w)"
+    assert goes_on("However, it waits.")
+    assert not goes_on("Butter is kept cold.")
+
+
+@pytest.mark.parametrize(
+    ("ending", "text", "language"),
+    [
+        ("md", "A client is made first. See also [how a client is made](b.md#made).", "en"),
+        ("md", f"{PROSE}\n\n- [Make a client](b.md)\n- See [the rules](c.md)", "en"),
+        ("rst", "Eine Gruppe braucht zuerst Personen, die ihr angehören.\n\n"
+         "**→ Siehe dazu:** :ref:`Personen hinzufügen <personen>`.", "de"),
+        ("md", "Clients are made in several ways. Sometimes you want to wait.", "en"),
+    ],
+)  # fmt: skip
+def test_little_beside_what_leads_elsewhere_is_no_target(ending, text, language):
+    assert target(text, ending, language).unfit == ONLY_LEADS
+
+
+def test_a_page_whose_paragraphs_begin_with_a_blank_is_quoted_as_it_stands():
+    # The end of a paragraph was said twice, so that the target stood nowhere.
+    found = target(f"<p> {PROSE} </p>\n<p> {PROSE} </p>", "html")
+    assert found.quote == f"{PROSE} {PROSE}"
+
+
+def test_sentences_of_two_paragraphs_without_blanks_are_quoted_as_they_stand():
+    text = "次のように待ちます、そしてもう一度、同じリクエストを送信します。\n\n`wait`を使います。"
+    assert target("客户端先等待一段时间，然后再次发送同一个请求。\n\n`wait` 秒之后。", "md", "zh")
+    assert target(text, "md", "ja").unfit in ("", ONLY_LEADS)
+
+
+def test_a_section_above_the_headings_of_its_parts_does_not_surely_answer():
+    parts = f"## Calls of a server\n\n{PROSE}\n\n{PROSE} Yes.\n\n### Limits of calls\n\n{PROSE} No."
+    library = Library([as_document("a.md", "markdown", f"# Client\n\n{PROSE}\n\n{parts}\n")])
+    sure = {one.line: one.is_sure for one in from_headings(library) if one.quotes}
+    assert sure[5] is False
+
+
+def test_a_list_first_is_no_target():
+    assert target(f"- one\n- two\n\n{PROSE}").unfit == NO_PROSE_FIRST
