@@ -510,3 +510,9 @@ def test_a_tag_in_code_stays_in_its_heading():
     (document,) = documents(a_md=f"# Scripts in `<body>` run again\n\n{PROSE}\n").documents
     (section,) = document.sections
     assert section.heading == "Scripts in <body> run again"
+
+
+def test_a_link_to_a_section_above_the_headings_of_its_parts_asks_nothing():
+    parts = OTHER.replace("Yes.\n", f"Yes.\n\n### How often\n\n{PROSE} Five times.\n")
+    (one,) = from_links(documents(a_md=GUIDE, b_md=parts))
+    assert one.unfit == "its parts answer it, below their own headings"

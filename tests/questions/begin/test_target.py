@@ -8,6 +8,7 @@ from calipers.questions.begin.candidates import LONGEST_QUOTE
 from calipers.questions.begin.headings import from_headings
 from calipers.questions.begin.languages import goes_on, languages
 from calipers.questions.begin.library import Library
+from calipers.questions.begin.rule import SURE
 from calipers.questions.begin.target import (
     GOES_ON,
     NO_PROSE_FIRST,
@@ -56,7 +57,7 @@ def plain(text):
 )
 def test_code_and_tables_that_have_room_stand_in_the_target_whole(ending, text):
     found = target(text, ending)
-    assert (found.quote, found.is_sure) == (plain(text), True)
+    assert (found.quote, found.share) == (plain(text), 1)
 
 
 LONG_CODE = "\n".join(f"value_{number} = {number}" for number in range(99))
@@ -87,16 +88,17 @@ def test_a_short_text_that_stops_before_its_answer_is_no_target(ending, text):
 
 def test_a_longer_text_may_answer_without_the_code_below_it_but_not_surely():
     found = target(f"{' '.join([PROSE] * 5)}\n\n```\n{LONG_CODE}\n```\n")
-    assert (found.quote, found.is_sure) == (" ".join([PROSE] * 5), False)
+    assert found.quote == " ".join([PROSE] * 5)
+    assert found.share < SURE
 
 
 def test_little_of_a_long_section_and_half_a_list_do_not_surely_answer():
-    assert target(f"{PROSE}\n\n{PROSE}").is_sure
-    assert not target(f"{PROSE}\n\n![a](a.png)\n\n{OTHERS}").is_sure
+    assert target(f"{PROSE}\n\n{PROSE}").share == 1
+    assert target(f"{PROSE}\n\n![a](a.png)\n\n{OTHERS}").share < SURE
     entries = "\n".join(f"- {PROSE} {number}" for number in range(20))
     found = target(f"{PROSE}\n\n{entries}")
     assert len(found.quote) <= LONGEST_QUOTE
-    assert not found.is_sure
+    assert found.share < SURE
 
 
 @pytest.mark.parametrize(
@@ -139,6 +141,8 @@ def test_every_language_knows_how_a_text_goes_on():
         ("md", f"{PROSE}\n\n- [Make a client](b.md)\n- See [the rules](c.md)", "en"),
         ("rst", "Eine Gruppe braucht zuerst Personen, die ihr angehören.\n\n"
          "**→ Siehe dazu:** :ref:`Personen hinzufügen <personen>`.", "de"),
+        ("md", "Follow [these instructions](b.md#made) to make a client.", "en"),
+        ("md", "Für den Client gelten die im @sec-client beschriebenen Regeln.", "de"),
         ("md", "Clients are made in several ways. Sometimes you want to wait.", "en"),
     ],
 )  # fmt: skip
@@ -161,8 +165,8 @@ def test_sentences_of_two_paragraphs_without_blanks_are_quoted_as_they_stand():
 def test_a_section_above_the_headings_of_its_parts_does_not_surely_answer():
     parts = f"## Calls of a server\n\n{PROSE}\n\n{PROSE} Yes.\n\n### Limits of calls\n\n{PROSE} No."
     library = Library([as_document("a.md", "markdown", f"# Client\n\n{PROSE}\n\n{parts}\n")])
-    sure = {one.line: one.is_sure for one in from_headings(library) if one.quotes}
-    assert sure[5] is False
+    shares = {one.line: one.share for one in from_headings(library) if one.quotes}
+    assert shares[5] < 1
 
 
 def test_a_list_first_is_no_target():

@@ -67,8 +67,8 @@ class Candidate:
     """How a model was told to ask."""
     unfit: str = ""
     """Why it is not asked; empty if it may be."""
-    is_sure: bool = True
-    """Whether its target surely holds the answer; others are asked where these are too few."""
+    share: float = 1.0
+    """How much of its section the target holds."""
     language: str = USUAL
 
 

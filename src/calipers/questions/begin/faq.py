@@ -42,7 +42,7 @@ def from_faq(library: Library) -> Iterator[Candidate]:
                     line,
                     answer.quotes,
                     unfit=answer.unfit,
-                    is_sure=answer.is_sure,
+                    share=answer.share,
                     language=language,
                 )
 

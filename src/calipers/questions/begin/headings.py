@@ -21,7 +21,7 @@ from calipers.questions.begin.candidates import (
 )
 from calipers.questions.begin.languages import USUAL, languages
 from calipers.questions.begin.library import Library, stems
-from calipers.questions.begin.target import Target, find_target
+from calipers.questions.begin.target import PARTLY, Target, find_target
 
 FEW_WORDS = 4
 """Below this many words a heading is joined with what it stands under."""
@@ -73,8 +73,8 @@ def from_headings(library: Library) -> Iterator[Candidate]:
                 continue
             question, reason = _asked(heading, section, document, library)
             is_title = section.heading == library.title_of(document)
-            has_parts = not is_title and _has_parts(section, following)
-            if not reason and has_parts and _is_one_paragraph(section, document):
+            has_parts_below = not is_title and has_parts(section, following)
+            if not reason and has_parts_below and _is_one_paragraph(section, document):
                 reason = IN_PARTS
             answer = (
                 Target(unfit=reason)
@@ -93,12 +93,12 @@ def from_headings(library: Library) -> Iterator[Candidate]:
                 document.line(section.start),
                 answer.quotes,
                 unfit=reason,
-                is_sure=answer.is_sure and not has_parts,
+                share=answer.share * (PARTLY if has_parts_below else 1),
                 language=language,
             )
 
 
-def _has_parts(section: Section, following: Section | None) -> bool:
+def has_parts(section: Section, following: Section | None) -> bool:
     """Whether a section stands above the headings of its parts.
 
     The introduction of a whole page does not: it says what the page is about.

@@ -6,7 +6,7 @@ words.
 
 import posixpath
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from urllib.parse import unquote
@@ -21,7 +21,7 @@ from calipers.questions.begin.candidates import (
     needs_context,
     sentences,
 )
-from calipers.questions.begin.headings import is_log
+from calipers.questions.begin.headings import IN_PARTS, has_parts, is_log
 from calipers.questions.begin.languages import LINK, USUAL, languages, reading_length
 from calipers.questions.begin.library import Library, Place
 from calipers.questions.begin.paragraphs import blocks
@@ -145,7 +145,7 @@ class _Links:
             other.name,
             own,
             unfit=answer.unfit,
-            is_sure=answer.is_sure,
+            share=answer.share,
             language=language,
         )
 
@@ -186,7 +186,7 @@ class _Links:
                 section = other.by_anchor[anchor.lower()]
         headed = [part for part in other.sections if part.heading]
         if section.heading and section is not headed[0]:
-            return (other, section), ""
+            return _without_parts(other, section)
         # It names a page: of its sections the one that the words name is meant.
         words = {*content_words(clause, language), *content_words(link.words, language)}
         best = max(
@@ -195,12 +195,21 @@ class _Links:
         if best is not None:
             is_named = _named(best, words, language) >= _SHARED
             return (
-                ((other, best), "")
+                _without_parts(other, best)
                 if is_named
                 else (None, "the link names a page, no section")
             )
         whole = headed[0] if headed else other.sections[0]
         return (other, whole), ""
+
+
+def _without_parts(document: TextDocument, section: Section) -> tuple[Place | None, str]:
+    """A section, unless the parts below it answer what is said of it."""
+    number = bisect_right(document.sections, section.start, key=lambda part: part.start)
+    following = next(iter(document.sections[number : number + 1]), None)
+    if has_parts(section, following):
+        return None, IN_PARTS
+    return (document, section), ""
 
 
 def _named(section: Section, words: set[str], language: str) -> float:

@@ -4,7 +4,7 @@ import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain, zip_longest
+from itertools import chain, filterfalse, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,9 +51,11 @@ if TYPE_CHECKING:
     from calipers.questions.begin.settings import FirstQuestionsSettings
 
 TWICE = "asked in several places"
-UNSURE = "its text may stop before the answer, and others are enough"
+UNSURE = "its target is little of a section, and others are enough"
+SURE = 0.4
+"""The share of its section from which on a target is likely to hold the answer."""
 ENOUGH = 50
-"""Questions from which on none is asked whose target may not hold the whole answer."""
+"""Questions from which on none is asked whose target holds less."""
 EXAMPLES = 3
 
 
@@ -184,20 +186,19 @@ def _drawn(
         about = candidate.source, candidate.document, candidate.question, candidate.line
         return place(seed, *about)
 
-    def in_order(is_sure: bool) -> Iterator[Candidate]:
-        ordered = [
-            in_turns(
-                [candidate for candidate in some if candidate.is_sure == is_sure],
-                lambda candidate: candidate.target or candidate.document,
-                at,
-            )
-            for some in made.values()
-        ]
-        # One of each source, then the next of each; a source that has no more leaves its
-        # turns.
-        return filter(None, chain.from_iterable(zip_longest(*ordered)))
-
-    turns = [*in_order(is_sure=True), *in_order(is_sure=False)]
+    ordered = [
+        in_turns(
+            filter(_is_sure, some),
+            lambda candidate: candidate.target or candidate.document,
+            at,
+        )
+        for some in made.values()
+    ]
+    # One of each source, then the next of each; a source that has no more leaves its
+    # turns.
+    turns = [*filter(None, chain.from_iterable(zip_longest(*ordered)))]
+    unsure = filterfalse(_is_sure, chain.from_iterable(made.values()))
+    turns += sorted(unsure, key=lambda candidate: (-candidate.share, at(candidate)))
     drawn: dict[str, Candidate] = {}
     copied = _copied_quotes(made.values())
     asked: set[tuple[str, ...]] = set()
@@ -207,7 +208,7 @@ def _drawn(
         if len(drawn) == most:
             dropped["fit, and not drawn"] += len(turns) - number
             break
-        if not candidate.is_sure and len(drawn) >= ENOUGH:
+        if not _is_sure(candidate) and len(drawn) >= ENOUGH:
             dropped[UNSURE] += len(turns) - number
             break
         if candidate.question.lower() in drawn or candidate.quotes in asked:
@@ -233,6 +234,11 @@ def _drawn(
             candidate.line,
         ),
     )
+
+
+def _is_sure(candidate: Candidate) -> bool:
+    """Whether a target is so much of its section that it is likely to hold the answer."""
+    return candidate.share >= SURE
 
 
 def _copied_quotes(made: Iterable[Iterable[Candidate]]) -> set[str]:

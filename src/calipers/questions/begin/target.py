@@ -35,10 +35,8 @@ AFTER_SCENE = 100
 """Letters that a target has at least behind a first sentence that only announces."""
 BESIDE_LINK = 150
 """Letters that a target has at least beside a sentence that leads elsewhere."""
-LEAST_SHARE = 0.2
-"""The share of its section that a short target has at least where it is sure to answer."""
-SHORT_TARGET = 300
-"""Letters below which a target is short."""
+PARTLY = 0.5
+"""What the share of its section counts where a target stops before code or inside of a list."""
 FAR = 1_500
 """Characters behind the first paragraph in which the rest of a target is looked for."""
 BOX = ":::"
@@ -54,8 +52,8 @@ class Target:
     quote: str = ""
     unfit: str = ""
     """Why it is no answer; empty if it may be one."""
-    is_sure: bool = True
-    """Whether it neither stops before code, a table or a list nor is little of its section."""
+    share: float = 1.0
+    """How much of its section it holds, by which it is likely to hold the answer."""
 
     @property
     def quotes(self) -> tuple[str, ...]:
@@ -181,11 +179,10 @@ def _of_units(
     if stops_short and letters < ENOUGH_ALONE:
         return Target(unfit=STOPS_SHORT)
     quote = " ".join(document.text[at:stop].split())
-    length = reading_length(quote)
-    is_cut = len(kept) == 1 and length > LONGEST_QUOTE
-    is_little = length < SHORT_TARGET and stop - at < LEAST_SHARE * (end - at)
-    is_sure = not (stops_short or is_cut or is_little or _NEXT_ENTRY.match(rest))
-    return Target(cut_short(quote) if is_cut else quote, is_sure=is_sure)
+    is_cut = len(kept) == 1 and reading_length(quote) > LONGEST_QUOTE
+    is_partly = stops_short or is_cut or _NEXT_ENTRY.match(rest) is not None
+    share = (PARTLY if is_partly else 1) * (stop - at) / max(1, end - at)
+    return Target(cut_short(quote) if is_cut else quote, share=share)
 
 
 def _letters_that_answer(kept: list[_Unit], links: list[str], language: str) -> float:
@@ -328,4 +325,13 @@ def _leads_elsewhere(sentence: str, links: Iterable[str], language: str) -> bool
         says_see = any(word in sentence for word in see)
     else:
         says_see = not see.isdisjoint(WORD.findall(sentence.lower()))
-    return says_see and any(link in sentence for link in links)
+    return says_see and (
+        any(link in sentence for link in links)
+        or _CROSS_REFERENCE.search(sentence) is not None
+    )
+
+
+_CROSS_REFERENCE = re.compile(
+    r"@(?:sec|fig|tbl|lst|eq)-\w|\{(?:ref|doc|numref)\}`|\\ref\{"
+)
+"""A link to a part of a book, in the words of those who make books from Markdown."""
