@@ -6,8 +6,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+import calipers
 from calipers.errors import InvalidInput
 from calipers.io.build import (
+    DOCUMENTS_RETURNED,
     ResultRows,
     TargetLists,
     TargetRows,
@@ -120,3 +122,15 @@ def test_every_way_in_ends_in_the_same_ground_truth(way, tmp_path) -> None:
     expected = load(WAYS["a table"], "ground_truth").ground_truth
     assert expected is not None
     assert truth.fingerprint == expected.fingerprint
+
+
+@pytest.mark.parametrize("place", [{}, {"start": 1, "end": 5}])
+def test_results_that_are_documents_meet_targets_that_name_them(place):
+    """It is said where a span was wanted, and its document is all that can be found."""
+    records = [
+        {"query": "q", "retrieved": ["a", "b"], "ground_truth": [{"document": "a", **place}]},
+        {"query": "r", "retrieved": ["b"], "ground_truth": [{"document": "c", **place}]},
+    ]
+    pair = calipers.read(records)
+    assert calipers.evaluate(pair, metrics="recall@2")["recall@2"].mean == 0.5
+    assert (DOCUMENTS_RETURNED in pair.ground_truth.notes) == bool(place)

@@ -426,21 +426,36 @@ def with_ids(truth: GroundTruth, run: Run) -> GroundTruth:
     for column, beside in (("document", "document"), ("quote", "text")):
         if targets[column].null_count() or not run.has("item") or run.has(beside):
             continue
-        first = next(iter(run.scan()), None)
-        if first is None:
-            continue
         listed = [targets.with_columns(item=pl.col(column))]
         if column == "quote":
             listed += [_divided(targets, sign) for sign in _DIVIDERS]
             listed.append(_without_marks(targets))
-        known = [
-            int(each["item"].is_in(first["item"].implode()).sum()) for each in listed
-        ]
-        if max(known):
-            chosen = listed[known.index(max(known))]
-            bare = chosen.with_columns(pl.lit(None, pl.String).alias(column))
-            return replace(truth, targets=bare).without_quotes()
+        # Block by block: what is common must not depend on how much is held at once.
+        met = [pl.repeat(False, each.height, eager=True) for each in listed]
+        for block in run.scan():
+            ids = block["item"].unique().implode()
+            met = [
+                some | each["item"].is_in(ids)
+                for some, each in zip(met, listed, strict=True)
+            ]
+        known = [int(some.sum()) for some in met]
+        if not max(known):
+            continue
+        chosen = listed[known.index(max(known))]
+        bare = chosen.with_columns(pl.lit(None, pl.String).alias(column))
+        said = (
+            (*truth.notes, DOCUMENTS_RETURNED)
+            if targets["start"].count()
+            else truth.notes
+        )
+        return replace(truth, targets=bare, notes=said).without_quotes()
     return truth
+
+
+DOCUMENTS_RETURNED = (
+    "Matched by document: the results are ids of documents without places in them, so a span is "
+    "found where its document is returned."
+)
 
 
 _DIVIDERS = (";", "|", "\n", ",")

@@ -14,6 +14,7 @@ from types import NoneType
 from typing import Any, NamedTuple, get_args, get_type_hints
 
 import msgspec
+import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile, is_command_line
@@ -223,18 +224,21 @@ def are_the_judged(truth: GroundTruth, run: Run) -> bool:
 
     Then the judgements were made of these results, and say nothing of what was not returned.
     """
-    if truth.n_queries < _FEWEST_JUDGED or not run.in_memory or (truth.grades > 0).all():
+    if truth.n_queries < _FEWEST_JUDGED or (truth.grades > 0).all():
         return False
     if truth.kinds != {"item"} or not run.has("item"):
         return False
     pairs = ["query", "item"]
-    judged = truth.targets.select(pairs).unique()
-    # Their ranks do not matter, and making them takes longer.
-    returned = pl.concat([rows.select(pairs) for rows in run.scan()]).unique()
-    return (
-        judged.height == returned.height
-        and not judged.join(returned, on=pairs, how="anti").height
-    )
+    judged = truth.targets.select(pairs).unique().with_row_index("__row")
+    seen = np.zeros(judged.height, dtype=np.bool_)
+    # Block by block, however large the run is; its ranks do not matter.
+    for block in run.scan():
+        returned = block.select(pairs).unique()
+        met = judged.join(returned, on=pairs, how="inner")["__row"].to_numpy()
+        if len(met) < returned.height:
+            return False
+        seen[met] = True
+    return bool(seen.all())
 
 
 _FEWEST_JUDGED = 2

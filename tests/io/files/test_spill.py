@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import calipers
@@ -113,8 +113,26 @@ def outcome(path: Path) -> Any:
     return found
 
 
+A_DOCUMENT_IN_A_LATER_BLOCK = [
+    {"query": "q0", "retrieved": {}, "ground_truth": {}},
+    {
+        "query": "q1",
+        "retrieved": {"b": 0.5, "c": 0.5, "d": 0.5},
+        "ground_truth": [{"document": "a", "start": 1, "end": 5}],
+    },
+    {"query": "q2", "retrieved": {"a": 0.5}, "ground_truth": {}},
+]
+JUDGED_ARE_THE_RETURNED = [
+    {"query": "q0", "retrieved": [], "ground_truth": {}},
+    {"query": "q1", "retrieved": ["a", "a", "a"], "ground_truth": {"a": 0}},
+    {"query": "q2", "retrieved": ["c", "b"], "ground_truth": {"b": 1, "c": 0}},
+]
+
+
 @settings(max_examples=6)
 @given(records(), st.sampled_from([ON_DISK, IN_BLOCKS]))
+@example(A_DOCUMENT_IN_A_LATER_BLOCK, ON_DISK)
+@example(JUDGED_ARE_THE_RETURNED, ON_DISK)
 def test_what_goes_to_disk_or_comes_in_blocks_is_what_would_be_held_in_one(rows, how):
     with TemporaryDirectory() as folder:
         path = Path(folder) / "0.jsonl"

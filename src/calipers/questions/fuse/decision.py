@@ -300,9 +300,11 @@ def _keep(
     if all(choice.first("worse") is not None for choice in alone):
         others = "each lane alone" if len(alone) > 1 else settings[alone[0].setting].name
         fact = sentence(
-            "Keep {default.text}. It is better than {others.text}; no setting is clearly better.",
+            "Keep {default.text}. It is better than {others.text}{where}; "
+            "no setting is clearly better.",
             default=default,
             others=named(others),
+            where=_where_worse(metrics, alone),
         )
         return "passed", fact, 0
     fact = sentence(
@@ -311,6 +313,22 @@ def _keep(
         it=queries,
     )
     return "no clear difference", fact, 0
+
+
+def _where_worse(metrics: Sequence[MetricFacts], alone: Sequence[_Choice]) -> Sentence:
+    """The metrics in which each lane alone is worse; nothing where these are all."""
+    worse = [
+        [choice.rows[at].standing == "worse" for choice in alone]
+        for at in range(len(metrics))
+    ]
+    every, some = (
+        [metric for metric, lanes in zip(metrics, worse, strict=True) if of(lanes)]
+        for of in (all, any)
+    )
+    if len(every) == len(metrics):
+        return sentence("")
+    names = [sentence("{it.text}", it=named(metric.name)) for metric in every or some]
+    return joined(" in ", joined(*names, by=" and " if every else " or "), by="")
 
 
 def _loss(
