@@ -73,8 +73,12 @@ def from_headings(library: Library) -> Iterator[Candidate]:
                 continue
             question, reason = _asked(heading, section, document, library)
             is_title = section.heading == library.title_of(document)
-            has_parts_below = not is_title and has_parts(section, following)
-            if not reason and has_parts_below and _is_one_paragraph(section, document):
+            is_above = has_parts(section, following)
+            if (
+                not (reason or is_title)
+                and is_above
+                and _is_one_paragraph(section, document)
+            ):
                 reason = IN_PARTS
             answer = (
                 Target(unfit=reason)
@@ -93,17 +97,14 @@ def from_headings(library: Library) -> Iterator[Candidate]:
                 document.line(section.start),
                 answer.quotes,
                 unfit=reason,
-                share=answer.share * (PARTLY if has_parts_below else 1),
+                share=answer.share * (PARTLY if is_above else 1),
                 language=language,
             )
 
 
 def has_parts(section: Section, following: Section | None) -> bool:
-    """Whether a section stands above the headings of its parts.
-
-    The introduction of a whole page does not: it says what the page is about.
-    """
-    return following is not None and 1 < section.level < following.level
+    """Whether a section stands above the headings of its parts."""
+    return following is not None and 0 < section.level < following.level
 
 
 def _is_one_paragraph(section: Section, document: TextDocument) -> bool:

@@ -52,9 +52,9 @@ if TYPE_CHECKING:
 
 TWICE = "asked in several places"
 UNSURE = "its target is little of a section, and others are enough"
-SURE = 0.4
+SURE = 0.5
 """The share of its section from which on a target is likely to hold the answer."""
-ENOUGH = 50
+ENOUGH = 30
 """Questions from which on none is asked whose target holds less."""
 EXAMPLES = 3
 

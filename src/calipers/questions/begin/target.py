@@ -35,8 +35,10 @@ AFTER_SCENE = 100
 """Letters that a target has at least behind a first sentence that only announces."""
 BESIDE_LINK = 150
 """Letters that a target has at least beside a sentence that leads elsewhere."""
-PARTLY = 0.5
+PARTLY = 0.4
 """What the share of its section counts where a target stops before code or inside of a list."""
+NEXT_TO_LINK = 250
+"""Letters up to which a target that ends with what leads elsewhere may only lead there."""
 FAR = 1_500
 """Characters behind the first paragraph in which the rest of a target is looked for."""
 BOX = ":::"
@@ -180,7 +182,12 @@ def _of_units(
         return Target(unfit=STOPS_SHORT)
     quote = " ".join(document.text[at:stop].split())
     is_cut = len(kept) == 1 and reading_length(quote) > LONGEST_QUOTE
-    is_partly = stops_short or is_cut or _NEXT_ENTRY.match(rest) is not None
+    is_partly = (
+        stops_short
+        or is_cut
+        or _NEXT_ENTRY.match(rest) is not None
+        or (letters < NEXT_TO_LINK and _leads_elsewhere(last.text, links, language))
+    )
     share = (PARTLY if is_partly else 1) * (stop - at) / max(1, end - at)
     return Target(cut_short(quote) if is_cut else quote, share=share)
 
