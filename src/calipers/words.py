@@ -139,11 +139,15 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     ' Did you mean recall?'
     >>> did_you_mean("zzz", ["recall"])
     ''
+    >>> did_you_mean("lang", ["language", "metadata.lang"])
+    ' Did you mean metadata.lang?'
     """
     from difflib import get_close_matches
 
     # Keys of a user's records may be numbers.
-    near = get_close_matches(word.lower(), list(map(str, known)), n=1, cutoff=0.6)
+    words = list(map(str, known))
+    inside = [one for one in words if one.lower().endswith(f".{word.lower()}")]
+    near = inside or get_close_matches(word.lower(), words, n=1, cutoff=0.6)
     return f" Did you mean {near[0]}?" if near else ""
 
 

@@ -169,3 +169,19 @@ def test_every_option_with_one_value_is_refused_twice():
 def test_flags_and_lists_of_options_may_be_repeated(given):
     result = CliRunner().invoke(group, ["eval", "no such file", *given])
     assert "is given twice" not in result.output
+
+
+def test_what_is_missing_is_said_with_what_it_is_and_an_example():
+    asked = 0
+    for name, one in every_command().items():
+        result = CliRunner().invoke(group, name.split())
+        needed = [parameter for parameter in one.params if parameter.required]
+        if needed and "is missing" in result.output:
+            said = result.output[result.output.index("Error: ") :]
+            assert re.search(r"is missing(: [a-z]\S+ .+)?\. For example: calipers \w", said), name
+            assert result.exit_code == 2
+            asked += 1
+    assert asked > 4
+    assert "Error: --difference is missing: the difference that must not be missed. " in (
+        CliRunner().invoke(group, ["plan", "old.jsonl", "new.jsonl"]).output
+    )

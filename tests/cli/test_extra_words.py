@@ -60,6 +60,20 @@ def test_what_takes_one_run_proposes_the_first(command: str) -> None:
     assert typed(line.removeprefix("calipers ")).code == 0
 
 
+@pytest.mark.parametrize("further", ["-k 2", "-k 2 --by=language", "--by language -m mrr"])
+def test_of_two_runs_at_a_gate_the_first_becomes_the_baseline(further: str) -> None:
+    """The gate has nothing to check of one run alone."""
+    refused = typed(f"gate old.jsonl new.jsonl -g gt.jsonl {further}")
+    assert refused.code == 2
+    assert "to make the first the baseline of the other" in refused.err
+    _, save, use = refused.err.strip().split("calipers gate ")
+    assert typed("gate " + save.removesuffix(", then ")).code == 0
+    checked = typed(f"gate {use}")
+    assert (checked.code, checked.err) == (1, "") or checked.code == 0, checked.err
+    assert "old.baseline.json" in use
+    assert further in use
+
+
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [

@@ -51,7 +51,7 @@ BANDS = {
     "slices-compared-fallen": lambda: slices.fallen_unasked(4, tuple(slices.FALLS)[3:]),
     "plans": lambda: plans.planned(6, (60,), tuple(plans.PILOTS)[:1]),
     "detect": lambda: detecting.ranges(
-        150, (42,), ("10% of hits change", "nDCG: normal"), samples=200
+        150, (42,), ("10% of hits change", "nDCG: normal"), samples=100
     ),
     "correction": lambda: labels.corrected(8, samples=(40,)),
     "switch": lambda: switches.coverage(40, (60,)),

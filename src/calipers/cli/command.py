@@ -346,6 +346,8 @@ class Command(LayeredHelp):
         self._refuse_twice(ctx, typed)
         try:
             return super().parse_args(ctx, args)
+        except click.MissingParameter as error:
+            raise self._missing(ctx, error) from None
         except click.UsageError as error:
             if "unexpected extra argument" not in error.message:
                 raise
@@ -353,6 +355,27 @@ class Command(LayeredHelp):
             from calipers.cli.extra_words import too_many
 
             raise too_many(self, ctx, typed) from None
+
+    def _missing(
+        self, ctx: click.Context, error: click.MissingParameter
+    ) -> click.UsageError:
+        """The error for an option or a word that is missing, with what it is and an example."""
+        lacked = error.param
+        if lacked is None:
+            return error
+        if isinstance(lacked, click.Option):
+            name = max(lacked.opts, key=len)
+            said = lacked.help or ""
+            what = f"{name} is missing: {said[:1].lower()}{said[1:].rstrip('.')}."
+        else:
+            name = lacked.make_metavar(ctx).strip("[].")
+            what = f"{name} is missing."
+        joined = (self.help or "").replace("\\\n", " ")
+        lines = (" ".join(line.split()) for line in joined.splitlines())
+        examples = [line for line in lines if line.startswith("calipers ")]
+        fitting = [line for line in examples if name in line] or examples
+        how = f" For example: {fitting[0]}" if fitting else ""
+        return click.UsageError(f"{what}{how}", ctx)
 
     def _refuse_twice(self, ctx: click.Context, words: list[str]) -> None:
         """Refuse an option that is given twice; click would silently drop the first."""

@@ -48,9 +48,57 @@ def what_is_meant(
     if ctx.info_name == "eval":
         compared = join_words(["calipers", "compare", *files, TRUTH, truth])
         return f"to test their difference: {compared}"
+    if ctx.info_name == "gate" and not values.get("require"):
+        return _gate_against_first(ctx, words, files, values)
     further = files[1:]
     alone = [word for word in words if word not in further]
     return f"give one run at a time: {join_words([*ctx.command_path.split(), *alone])}"
+
+
+def _gate_against_first(
+    ctx: click.Context,
+    words: Sequence[str],
+    files: Sequence[str],
+    values: Mapping[str, object],
+) -> str | None:
+    """Two runs and nothing to check: the first becomes the baseline of the second."""
+    if len(files) != 2 or values.get("baseline") is not None:
+        return None
+    from calipers.cli.command import Command
+
+    save = ctx.command.commands.get("save") if isinstance(ctx.command, Command) else None
+    if save is None:
+        return None
+    first, second = files
+    path = ctx.command_path.split()
+    baseline = str(Path(first).with_suffix(".baseline.json"))
+    rest = [word for word in words if word not in files]
+    kept = _options_of(save, ctx, rest)
+    make = join_words([*path, "save", first, *kept, "-o", baseline])
+    use = join_words([*path, second, *rest, "--baseline", baseline])
+    return f"to make the first the baseline of the other: {make}, then {use}"
+
+
+def _options_of(
+    other: click.Command, ctx: click.Context, words: Sequence[str]
+) -> list[str]:
+    """Typed options with their values, but for those that another command does not have."""
+    has = {opt for one in other.get_params(ctx) for opt in one.opts}
+    lacks = {
+        opt: isinstance(one, click.Option) and one.is_flag
+        for one in ctx.command.get_params(ctx)
+        for opt in one.opts
+        if opt not in has
+    }
+    kept = []
+    left = iter(words)
+    for word in left:
+        name, equals, _ = word.partition("=")
+        if name not in lacks:
+            kept.append(word)
+        elif not lacks[name] and not equals:
+            next(left, None)
+    return kept
 
 
 def _are_runs(files: Sequence[str]) -> bool:

@@ -101,7 +101,8 @@ ZOO: dict[str, tuple[Lane, Lane, dict[str, Any], str]] = {
         lane(N, drawn(N, 2, 6, 0, 3), "w", shared=10),
         lane(N, drawn(N, 2, 6, 0, 4), "v", shared=10),
         {},
-        "✓ Keep RRF 60. It is better than each lane alone in ndcg@10; no setting is clearly better.",
+        "✓ Keep RRF 60. It is better than each lane alone in ndcg@10; no setting is clearly "
+        "better.",
     ),
     "a weight helps": (
         lane(N, drawn(N, 1, 4, 0.2, 1), "w"),
@@ -126,8 +127,8 @@ ZOO: dict[str, tuple[Lane, Lane, dict[str, Any], str]] = {
         lane(N, drawn(N, 1, 12, 0.2, 7), "w"),
         {q: run for q, run in lane(N, drawn(N, 1, 12, 0.2, 8), "v").items() if int(q[1:]) % 2},
         {},
-        "✓ Keep RRF 60. It is better than each lane alone in ndcg@10; no setting is clearly better. "
-        "vectors returned nothing for 30 of 60 queries.",
+        "✓ Keep RRF 60. It is better than each lane alone in ndcg@10; no setting is clearly "
+        "better. vectors returned nothing for 30 of 60 queries.",
     ),
     "today finds more, a lane ranks better": (
         lane(N, lambda i: 1 if i % 2 else None, "w"),
