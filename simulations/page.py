@@ -119,7 +119,7 @@ RATES: dict[str, tuple[int, Callable[[int], Iterator[Rate]]]] = {
     "slices": (100, slices.marks),
     "slices-unequal": (200, slices.unequal),
     "slices-fallen": (100, slices.fallen),
-    "slices-compared": (300, slices.unasked),
+    "slices-compared": (1500, slices.unasked),
     "slices-compared-fallen": (75, slices.fallen_unasked),
     "confirmations": (1_600, sealed.confirmations),
     "k": (500, sweeps.which_k),

@@ -174,9 +174,10 @@ def test_flags_and_lists_of_options_may_be_repeated(given):
 def test_what_is_missing_is_said_with_what_it_is_and_an_example():
     asked = 0
     for name, one in every_command().items():
+        if not any(parameter.required for parameter in one.params):
+            continue
         result = CliRunner().invoke(group, name.split())
-        needed = [parameter for parameter in one.params if parameter.required]
-        if needed and "is missing" in result.output:
+        if "is missing" in result.output:
             said = result.output[result.output.index("Error: ") :]
             assert re.search(r"is missing(: [a-z]\S+ .+)?\. For example: calipers \w", said), name
             assert result.exit_code == 2

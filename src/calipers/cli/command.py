@@ -346,36 +346,15 @@ class Command(LayeredHelp):
         self._refuse_twice(ctx, typed)
         try:
             return super().parse_args(ctx, args)
-        except click.MissingParameter as error:
-            raise self._missing(ctx, error) from None
         except click.UsageError as error:
+            # Few calls have words too many or too few.
+            from calipers.cli.wrong_words import missing, too_many
+
+            if isinstance(error, click.MissingParameter):
+                raise missing(self, ctx, error) from None
             if "unexpected extra argument" not in error.message:
                 raise
-            # Few calls have words too many.
-            from calipers.cli.extra_words import too_many
-
             raise too_many(self, ctx, typed) from None
-
-    def _missing(
-        self, ctx: click.Context, error: click.MissingParameter
-    ) -> click.UsageError:
-        """The error for an option or a word that is missing, with what it is and an example."""
-        lacked = error.param
-        if lacked is None:
-            return error
-        if isinstance(lacked, click.Option):
-            name = max(lacked.opts, key=len)
-            said = lacked.help or ""
-            what = f"{name} is missing: {said[:1].lower()}{said[1:].rstrip('.')}."
-        else:
-            name = lacked.make_metavar(ctx).strip("[].")
-            what = f"{name} is missing."
-        joined = (self.help or "").replace("\\\n", " ")
-        lines = (" ".join(line.split()) for line in joined.splitlines())
-        examples = [line for line in lines if line.startswith("calipers ")]
-        fitting = [line for line in examples if name in line] or examples
-        how = f" For example: {fitting[0]}" if fitting else ""
-        return click.UsageError(f"{what}{how}", ctx)
 
     def _refuse_twice(self, ctx: click.Context, words: list[str]) -> None:
         """Refuse an option that is given twice; click would silently drop the first."""
@@ -532,10 +511,12 @@ def _read(
 def _value(argument: Argument, typed: Any, setting: Setting) -> Any:
     if setting.only_one:
         if len(typed) > 1:
-            from calipers.cli.extra_words import what_is_meant  # few calls have two
+            from calipers.cli.wrong_words import what_is_meant  # few calls have two
 
             ctx = click.get_current_context()
-            how = what_is_meant(ctx, ctx.meta[TYPED], typed) or setting.only_one
+            own = ctx.command.commands if isinstance(ctx.command, Command) else {}
+            how = what_is_meant(ctx, ctx.meta[TYPED], typed, own.get("save"))
+            how = how or setting.only_one
             raise InvalidInput(f"Several files are given: {', '.join(typed)}; {how}")
         return typed[0]
     if setting.read is not None:

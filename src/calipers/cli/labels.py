@@ -213,6 +213,10 @@ def labels_import() -> None:
 
     FILES are those of `labels draft` or `labels export`, or the JSON that Label Studio or
     Argilla gives back of the tasks of `labels export --to`.
+
+    \b
+    Examples:
+      calipers labels import my-pool anna.csv ben.csv
     """
 
 

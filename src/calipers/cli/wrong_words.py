@@ -1,4 +1,4 @@
-"""More words than a command takes, and files without the options that say what they are."""
+"""More or fewer words than a command takes, and files without options that say what they are."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -34,10 +34,38 @@ def too_many(
     )
 
 
+def missing(
+    command: click.Command, ctx: click.Context, error: click.MissingParameter
+) -> click.UsageError:
+    """The error for an option or a word that is missing, with what it is and an example."""
+    lacked = error.param
+    if lacked is None:
+        return error
+    if isinstance(lacked, click.Option):
+        name = max(lacked.opts, key=len)
+        said = lacked.help or ""
+        what = f"{name} is missing: {said[:1].lower()}{said[1:].rstrip('.')}."
+    else:
+        name = lacked.make_metavar(ctx).strip("[].")
+        what = f"{name} is missing."
+    joined = (command.help or "").replace("\\\n", " ")
+    lines = (" ".join(line.split()) for line in joined.splitlines())
+    examples = [line for line in lines if line.startswith("calipers ")]
+    fitting = [line for line in examples if name in line] or examples
+    how = f" For example: {fitting[0]}" if fitting else ""
+    return click.UsageError(f"{what}{how}", ctx)
+
+
 def what_is_meant(
-    ctx: click.Context, words: Sequence[str], files: Sequence[str]
+    ctx: click.Context,
+    words: Sequence[str],
+    files: Sequence[str],
+    save: click.Command | None,
 ) -> str | None:
-    """The line that several files are likely meant for; None where nobody knows."""
+    """The line that several files are likely meant for; None where nobody knows.
+
+    ``save`` is the command's own command that keeps a measurement, if it has one.
+    """
     line = line_by_options(ctx, words, files)
     if line is not None:
         return f"say which is which: {line}"
@@ -48,26 +76,18 @@ def what_is_meant(
     if ctx.info_name == "eval":
         compared = join_words(["calipers", "compare", *files, TRUTH, truth])
         return f"to test their difference: {compared}"
-    if ctx.info_name == "gate" and not values.get("require"):
-        return _gate_against_first(ctx, words, files, values)
+    if save is not None and values.get("baseline") is None and not values.get("require"):
+        return _against_first(ctx, words, files, save)
     further = files[1:]
     alone = [word for word in words if word not in further]
     return f"give one run at a time: {join_words([*ctx.command_path.split(), *alone])}"
 
 
-def _gate_against_first(
-    ctx: click.Context,
-    words: Sequence[str],
-    files: Sequence[str],
-    values: Mapping[str, object],
+def _against_first(
+    ctx: click.Context, words: Sequence[str], files: Sequence[str], save: click.Command
 ) -> str | None:
     """Two runs and nothing to check: the first becomes the baseline of the second."""
-    if len(files) != 2 or values.get("baseline") is not None:
-        return None
-    from calipers.cli.command import Command
-
-    save = ctx.command.commands.get("save") if isinstance(ctx.command, Command) else None
-    if save is None:
+    if len(files) != 2:
         return None
     first, second = files
     path = ctx.command_path.split()
