@@ -13,11 +13,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import polars as pl
+import pyarrow.parquet as pq
 
 from bench.measure import calipers, processor_seconds
 
@@ -38,23 +40,27 @@ def make(folder: Path, rows: int, depth: int, targets: int) -> None:
     truth = pl.DataFrame(
         {"query": np.repeat(np.arange(queries), targets), "item": wanted.ravel(), "grade": 1.0}
     ).select(_id("q", "query"), _id("d", "item"), "grade")
-    for name in ("grouped", "mixed"):
-        (folder / name).mkdir()
-        (folder / f"{name}-large").mkdir()
     spots = draw.permutation(rows)
-    for number, start in enumerate(range(0, rows, PER_FILE)):
-        end = min(start + PER_FILE, rows)
-        for name, places in (("grouped", np.arange(start, end)), ("mixed", spots[start:end])):
-            results = _results(places, wanted, depth)
-            results.write_parquet(folder / name / f"part-{number:03}.parquet")
-            # As others write them: few groups of many rows.
-            results.write_parquet(
-                folder / f"{name}-large" / f"part-{number:03}.parquet",
-                use_pyarrow=True,
-                row_group_size=PER_FILE,
-            )
+    # Row groups as polars writes them, and as others do: few, of many rows.
+    sizes = {"": 250_000, "-large": PER_FILE}
+    with ExitStack() as open_files:
+        writers: dict[str, pq.ParquetWriter] = {}
+        for start in range(0, rows, PER_FILE):
+            end = min(start + PER_FILE, rows)
+            for order, places in (("grouped", np.arange(start, end)), ("mixed", spots[start:end])):
+                results = _results(places, wanted, depth).to_arrow()
+                for size, group in sizes.items():
+                    name = order + size
+                    if name not in writers:
+                        made = pq.ParquetWriter(_run(folder, name), results.schema)
+                        writers[name] = open_files.enter_context(made)
+                    writers[name].write_table(results, row_group_size=group)
     # Last: where it is, everything is.
     truth.write_parquet(folder / "truth.parquet")
+
+
+def _run(folder: Path, name: str) -> str:
+    return str(folder / f"{name}.parquet")
 
 
 def _results(places: np.ndarray, wanted: np.ndarray, depth: int) -> pl.DataFrame:
@@ -125,20 +131,18 @@ def _resident(pid: int) -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-def cases(folder: Path, output: Path, spark_memory: str) -> dict[str, list[str]]:
+def cases(folder: Path, output: Path) -> dict[str, list[str]]:
     """What is measured, each as the arguments of the command; ``-large``: large row groups.
 
     What they write goes to the folder ``output``.
     """
     truth = ["-g", str(folder / "truth.parquet")]
-    pair = [*truth, "-r", str(folder / "grouped")]
-    two = [str(folder / name) for name in ("grouped", "grouped-large")]
+    pair = [*truth, "-r", _run(folder, "grouped")]
+    two = [_run(folder, name) for name in ("grouped", "grouped-large")]
     common = ["eval", "-g", str(folder / "truth.parquet"), "-m", METRICS]
     written = ("grouped", "mixed", "grouped-large", "mixed-large")
-    run = {name: [*common, "-r", str(folder / name)] for name in written}
+    run = {name: [*common, "-r", _run(folder, name)] for name in written}
     memory = ["--memory", "2GB"]
-    os.environ.setdefault("TMPDIR", str(output))
-    os.environ.setdefault("PYSPARK_SUBMIT_ARGS", f"--driver-memory {spark_memory} pyspark-shell")
     return {
         "grouped": run["grouped"],
         "grouped-large": run["grouped-large"],
@@ -149,15 +153,11 @@ def cases(folder: Path, output: Path, spark_memory: str) -> dict[str, list[str]]
         "html": ["eval", *pair, "--html", str(output / "page.html")],
         "save": ["eval", *pair, "--save", "n", "--store", str(output / "history.db")],
         "mixed-500MB": [*run["mixed"], "--memory", "500MB"],
-        "gate": ["gate", *pair, "--require", "recall@10 >= 0"],
+        "gate": ["gate", *pair, "--require", "recall@10 > 0"],
         "compare": ["compare", *two, *truth],
         "changes": ["compare", "--changes", *two],
         "audit": ["audit", str(folder / "truth.parquet")],
-        "convert": [
-            "convert",
-            str(folder / "grouped" / "part-000.parquet"),
-            str(output / "run.jsonl"),
-        ],
+        "convert": ["convert", _run(folder, "grouped"), str(output / "run.jsonl")],
         "per-query": [*run["grouped"], "--per-query", str(output / "scores.parquet")],
         "per-query-mixed": [*run["mixed"], *memory, "--per-query", str(output / "scores.parquet")],
         "spark": [*run["mixed"], "--engine", "spark", "--master", "local[2]"],
@@ -187,7 +187,10 @@ def main() -> None:
             make(folder, given.rows, given.depth, given.targets)
         wanted = given.cases.replace("table", ",".join(TABLE)).split(",")
         print(f"{given.rows:,} rows, {given.rows // given.depth:,} queries")
-        known = cases(folder, output, given.spark_memory)
+        known = cases(folder, output)
+        os.environ.setdefault("TMPDIR", str(output))
+        spark = f"--driver-memory {given.spark_memory} pyspark-shell"
+        os.environ.setdefault("PYSPARK_SUBMIT_ARGS", spark)
         found: dict[str, Cost] = {}
         for name in wanted * given.repeat:
             one = measure(known[name])

@@ -141,17 +141,32 @@ def beyond_returned(metrics: Sequence[Metric]) -> list[str]:
     ]
 
 
-def refuse_beyond_returned(truth: GroundTruth, metrics: Sequence[Metric]) -> None:
+def refuse_beyond_returned(
+    truth: GroundTruth,
+    metrics: Sequence[Metric],
+    instead: str = "precision, hit_rate or mrr",
+) -> None:
     """Refuse metrics that need what was not returned, where only returned rows were judged."""
     beyond = beyond_returned(metrics) if truth.only_returned else []
     if not beyond:
         return
     named = ", ".join(beyond[:MOST_NAMED])
-    option = "--judged complete" if is_command_line() else 'judged="complete"'
     raise InvalidInput(
-        f"Measure precision, hit_rate or mrr, or say {option} if nothing else is "
-        f"relevant: {named} cannot be measured, as only what was returned was judged."
+        f"Measure {instead}, or say {_all_judged()} if nothing else is relevant: {named} cannot be "
+        "measured, as only what was returned was judged."
     )
+
+
+def missed_is_unknown() -> InvalidInput:
+    """The error where it is asked what was missed, and only returned rows were judged."""
+    return InvalidInput(
+        f"Say {_all_judged()} if nothing else is relevant: only what was returned was judged, so "
+        "what was missed is not known."
+    )
+
+
+def _all_judged() -> str:
+    return "--judged complete" if is_command_line() else 'judged="complete"'
 
 
 def _clusters(pair: Matched, cluster: str | None) -> Ints | None:

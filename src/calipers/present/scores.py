@@ -374,6 +374,8 @@ def _unanswerable(audit: InputCounts, policy: Policy) -> Note:
     """How many queries have no relevant target, how they count, and what came back for them."""
     fact = Fact(about="count", count=audit.unanswerable, of=audit.unanswerable_silent)
     silence = "nothing was returned for {it.of} of them"
+    if not audit.unanswerable_silent:
+        silence = "something was returned for each of them"
     if audit.unanswerable == 1:
         silence = (
             f"{'nothing' if audit.unanswerable_silent else 'something'} was returned for "

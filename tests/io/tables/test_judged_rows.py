@@ -267,3 +267,24 @@ def test_a_comparison_and_a_sweep_measure_what_can_be_known(tmp_path, monkeypatc
         calipers.sweep("old.csv", metrics="recall")
     complete = calipers.sweep("old.csv", judged="complete")
     assert complete.recall is not None
+
+
+@pytest.mark.parametrize(
+    ("asked", "begins"),
+    [
+        ("eval -m recall@3", "Measure precision, hit_rate or mrr, or say --judged complete if"),
+        ("grow --corpus-size 9", "Measure hit_rate or mrr, or say --judged complete if"),
+        ("diagnose", "Say --judged complete if"),
+        ("misses", "Say --judged complete if"),
+    ],
+)
+def test_what_is_offered_instead_the_command_can_do(asked, begins, tmp_path):
+    name, *options = asked.split()
+    path = as_rows(tmp_path)
+    refused = calipers_command(name, path, *options)
+    assert refused.code == 2
+    assert refused.err.startswith(f"Error: {begins} nothing else is relevant: ")
+    if " -m" in calipers_command(name, "--help").out:
+        at_will = ["-m", "hit_rate@1,mrr", *(options if name == "grow" else [])]
+        assert calipers_command(name, path, *at_will).code == 0
+    assert calipers_command(name, path, *options, "--judged", "complete").code == 0

@@ -10,7 +10,7 @@ from itertools import chain, pairwise
 
 import numpy as np
 
-from calipers.engines.scoring import compute, score
+from calipers.engines.scoring import compute, missed_is_unknown, score
 from calipers.errors import InvalidInput
 from calipers.measures import parse
 from calipers.measures.counts import recall
@@ -70,6 +70,8 @@ def diagnose_pair(
     price: float | None = None,
 ) -> Diagnosis:
     """Diagnose one pair; ``price`` is what a million tokens cost."""
+    if pair.ground_truth.only_returned:
+        raise missed_is_unknown()
     k = check_cutoff(k) if k is not None else min(DEFAULT_K, pair.depth or DEFAULT_K)
     metrics = [metric.with_rel(pair.rel) for metric in parse(METRICS, [k])]
     scores = score(pair, metrics, confidence=confidence, cluster=cluster)

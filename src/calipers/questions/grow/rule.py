@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from calipers.engines.scoring import score
+from calipers.engines.scoring import refuse_beyond_returned, score
 from calipers.errors import InvalidInput, check_number
 from calipers.frozen import dataclass
 from calipers.measures import Metric
@@ -98,6 +98,7 @@ def chosen_times(
 def grow_pair(pair: Matched, asked: Asked) -> Growth:
     """What every metric is today, and in a corpus of every size."""
     metrics = _that_follow(asked.metrics, pair)
+    refuse_beyond_returned(pair.ground_truth, metrics, instead="hit_rate or mrr")
     scores = score(
         pair,
         metrics,

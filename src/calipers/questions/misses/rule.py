@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import polars as pl
 
+from calipers.engines.scoring import missed_is_unknown
 from calipers.engines.summary import audit_counts, enforce
-from calipers.errors import InvalidInput, is_command_line
+from calipers.errors import InvalidInput
 from calipers.frozen import dataclass
 from calipers.io.load import load
 from calipers.match.near_ids import NearIds
@@ -242,11 +243,7 @@ def explain_misses(
     facts = study.facts
     missed = study.missed
     if pair.ground_truth.only_returned and not missed.size:
-        option = "--judged complete" if is_command_line() else 'judged="complete"'
-        raise InvalidInput(
-            f"Say {option} if nothing else is relevant: only what was returned was judged, so "
-            "what was missed is not known."
-        )
+        raise missed_is_unknown()
     names = pl.Series([reason.name for reason in REASONS])
     columns = {
         "reason": names.gather(study.why),
