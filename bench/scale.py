@@ -107,7 +107,8 @@ def measure(arguments: list[str]) -> Cost:
         cost.memory = max(cost.memory, sum(map(_resident, family)))
         time.sleep(0.05)
     if process.returncode:
-        raise SystemExit(process.stderr.read().decode()[-2000:])
+        said = process.stderr.read().decode() if process.stderr else ""
+        raise SystemExit(said[-2000:])
     cost.seconds, cost.processor = time.perf_counter() - begun, sum(processor.values())
     return cost
 
