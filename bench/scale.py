@@ -94,11 +94,9 @@ class Cost:
         )
 
 
-def measure(arguments: list[str]) -> Cost:
+def measure(command: list[str]) -> Cost:
     """What a command and its processes took."""
-    process = subprocess.Popen(
-        calipers(*arguments), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-    )
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     cost, processor, begun = Cost(), dict[int, float](), time.perf_counter()
     while process.poll() is None:
         family = _family(process.pid)
@@ -161,8 +159,24 @@ def cases(folder: Path, output: Path) -> dict[str, list[str]]:
         "convert": ["convert", _run(folder, "grouped"), str(output / "run.jsonl")],
         "per-query": [*run["grouped"], "--per-query", str(output / "scores.parquet")],
         "per-query-mixed": [*run["mixed"], *memory, "--per-query", str(output / "scores.parquet")],
-        "spark": [*run["mixed"], "--engine", "spark", "--master", "local[2]"],
     }
+
+
+_BY_SPARK = """
+import sys, calipers
+from pyspark.sql import SparkSession
+truth, run, metrics, memory = sys.argv[1:]
+made = SparkSession.builder.master("local[2]").config("spark.driver.memory", memory)
+spark = made.config("spark.ui.enabled", "false").getOrCreate()
+tables = {"ground_truth": spark.read.parquet(truth), "run": spark.read.parquet(run)}
+print(calipers.evaluate(**tables, metrics=metrics))
+"""
+
+
+def by_spark(folder: Path, memory: str) -> list[str]:
+    """The whole program that measures the run in random order with Spark."""
+    files = (str(folder / "truth.parquet"), _run(folder, "mixed"))
+    return [sys.executable, "-c", _BY_SPARK, *files, METRICS, memory]
 
 
 def main() -> None:
@@ -188,10 +202,9 @@ def main() -> None:
             make(folder, given.rows, given.depth, given.targets)
         wanted = given.cases.replace("table", ",".join(TABLE)).split(",")
         print(f"{given.rows:,} rows, {given.rows // given.depth:,} queries")
-        known = cases(folder, output)
         os.environ.setdefault("TMPDIR", str(output))
-        spark = f"--driver-memory {given.spark_memory} pyspark-shell"
-        os.environ.setdefault("PYSPARK_SUBMIT_ARGS", spark)
+        known = {name: calipers(*one) for name, one in cases(folder, output).items()}
+        known["spark"] = by_spark(folder, given.spark_memory)
         found: dict[str, Cost] = {}
         for name in wanted * given.repeat:
             one = measure(known[name])
