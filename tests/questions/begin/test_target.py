@@ -169,5 +169,12 @@ def test_a_section_above_the_headings_of_its_parts_does_not_surely_answer():
     assert shares[5] < 1
 
 
+def test_a_line_that_begins_with_a_role_of_a_domain_is_prose():
+    role = ":py:meth:`~client.Client.retry`"
+    text = f"The client waits for a while in\n{role} and then tries the same call.\n\n{PROSE}"
+    assert target(text, "rst").quote == plain(text)
+    assert target(f":wait: the seconds to wait\n\n{PROSE}", "rst").quote == PROSE
+
+
 def test_a_list_first_is_no_target():
     assert target(f"- one\n- two\n\n{PROSE}").unfit == NO_PROSE_FIRST

@@ -143,7 +143,7 @@ def how_many_words(words: Iterable[str], language: str = USUAL) -> float:
 
 
 _NUMBER = re.compile(
-    r"^(?:(?:step|chapter|part|section|appendix|annex|phase|schritt|kapitel|teil|abschnitt|anhang"
+    r"^(?!(?-i:I\s+[a-z]))(?:(?:step|chapter|part|section|appendix|annex|phase|schritt|kapitel|teil|abschnitt|anhang"
     r"|étape|chapitre|annexe|paso|capítulo|apéndice|passo|stap|шаг|глава|приложение)?\s*"
     r"(?:[\dIVX]+|[A-Z](?=\.\d))(?:\.\d+)*[.):]?\s+(?:[-–—]\s+)?"
     r"|(?:appendix|annexe?|anhang|apéndice|приложение)\s+[A-Z][.:)]\s+"
@@ -166,6 +166,8 @@ def plain_heading(heading: str) -> str:
     ('Retry a request', '安装插件')
     >>> plain_heading("🚀 Use .NET objects:"), plain_heading(".NET objects")
     ('Use .NET objects', '.NET objects')
+    >>> plain_heading("II Retry a request"), plain_heading("I want a retry")
+    ('Retry a request', 'I want a retry')
     """
     bare = _NUMBER.sub("", _MARKS.sub("", heading)).strip(" :：")
     return bare.rstrip(" .:：")

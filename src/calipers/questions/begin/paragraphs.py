@@ -21,8 +21,8 @@ from calipers.questions.begin.languages import (
 )
 
 NO_PROSE = re.compile(
-    r"[|<>!]|\[!\[|\?\?\?|\.\. |:\w+:(?!`)|\[[^\]]+\](?::|$)|#|[-*_]{3,}|\{[%{]|:::|={3,}|\$\$"
-    r"|[-*+] |\d+[.)] "
+    r"[|<>!]|\[!\[|\?\?\?|\.\. |:\w+:(?!(?:\w+:)*`)|\[[^\]]+\](?::|$)|#|[-*_]{3,}|\{[%{]"
+    r"|:::|={3,}|\$\$|[-*+] |\d+[.)] "
 )
 """How a line begins that is a list, a table, a directive, a comment, an image or HTML."""
 

@@ -51,11 +51,11 @@ if TYPE_CHECKING:
     from calipers.questions.begin.settings import FirstQuestionsSettings
 
 TWICE = "asked in several places"
-UNSURE = "its target is little of a section, and others are enough"
+UNSURE = "its target is less than half of its section, and others are enough"
 SURE = 0.5
 """The share of its section from which on a target is likely to hold the answer."""
-ENOUGH = 30
-"""Questions from which on none is asked whose target holds less."""
+ENOUGH = ((0.2, 30), (0, 10))
+"""How many questions are enough to ask none whose target holds less, from these shares on."""
 EXAMPLES = 3
 
 
@@ -208,7 +208,7 @@ def _drawn(
         if len(drawn) == most:
             dropped["fit, and not drawn"] += len(turns) - number
             break
-        if not _is_sure(candidate) and len(drawn) >= ENOUGH:
+        if not _is_sure(candidate) and len(drawn) >= _enough(candidate):
             dropped[UNSURE] += len(turns) - number
             break
         if candidate.question.lower() in drawn or candidate.quotes in asked:
@@ -239,6 +239,11 @@ def _drawn(
 def _is_sure(candidate: Candidate) -> bool:
     """Whether a target is so much of its section that it is likely to hold the answer."""
     return candidate.share >= SURE
+
+
+def _enough(candidate: Candidate) -> int:
+    """How many questions are enough not to ask this one, which may not be answered."""
+    return next(enough for least, enough in ENOUGH if candidate.share >= least)
 
 
 def _copied_quotes(made: Iterable[Iterable[Candidate]]) -> set[str]:
