@@ -141,6 +141,10 @@ def test_every_language_knows_how_a_text_goes_on():
         ("md", f"{PROSE}\n\n- [Make a client](b.md)\n- See [the rules](c.md)", "en"),
         ("rst", "Eine Gruppe braucht zuerst Personen, die ihr angehören.\n\n"
          "**→ Siehe dazu:** :ref:`Personen hinzufügen <personen>`.", "de"),
+        ("md", "2.1. [An overview of all filters](a.md) 2.2. [How a filter is used](b.md) 2.3. "
+         "[Filters that wrap a line](c.md).", "en"),
+        ("rst", "To write a filter, please refer to :issue:`1633` and leave a post.", "en"),
+        ("md", "Für mehr lies bitte in der [Kategorie der Filter](../filter.md) weiter.", "de"),
         ("md", "Follow [these instructions](b.md#made) to make a client.", "en"),
         ("md", "Für den Client gelten die im @sec-client beschriebenen Regeln.", "de"),
         ("md", "Clients are made in several ways. Sometimes you want to wait.", "en"),
@@ -174,6 +178,12 @@ def test_a_line_that_begins_with_a_role_of_a_domain_is_prose():
     text = f"The client waits for a while in\n{role} and then tries the same call.\n\n{PROSE}"
     assert target(text, "rst").quote == plain(text)
     assert target(f":wait: the seconds to wait\n\n{PROSE}", "rst").quote == PROSE
+
+
+def test_a_target_that_mostly_announces_does_not_surely_answer():
+    scene = "In this section all filters are listed, with what each of them does to a line."
+    assert target(f"{PROSE} {PROSE} {scene}\n\n{PROSE}").share == 1
+    assert target(f"{scene} {scene} {PROSE} {PROSE}\n\n{scene} {PROSE}").share < SURE
 
 
 def test_a_list_first_is_no_target():

@@ -133,7 +133,9 @@ _FILLER = frozenset(
 def _says_more(quote: str, question: str, language: str) -> bool:
     """Whether a text has words that the heading above it has not."""
     known = languages()[language]
-    own = stems(content_words(question, language))
+    own = stems(
+        [*content_words(question, language), *re.findall(r"[^\W_]+", question.lower())]
+    )
     # Mostly the beginning of a text has such words, and the rest need not be read.
     return any(
         how_many_words(stems(content_words(text, language)) - own - known.vague, language)

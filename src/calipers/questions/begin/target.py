@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from calipers.frozen import dataclass
+from calipers.io.documents.parts import Link
 from calipers.io.documents.sections import TextDocument, code_in, without_markup
 from calipers.questions.begin.candidates import (
     LONGEST_QUOTE,
@@ -37,6 +38,10 @@ BESIDE_LINK = 150
 """Letters that a target has at least beside a sentence that leads elsewhere."""
 PARTLY = 0.4
 """What the share of its section counts where a target stops before code or inside of a list."""
+MOSTLY = 0.5
+"""The share of its letters that a target has at most that announce or lead elsewhere."""
+MOSTLY_LINKS = 0.6
+"""The share of its letters from which on links are all that a target has."""
 NEXT_TO_LINK = 250
 """Letters up to which a target that ends with what leads elsewhere may only lead there."""
 FAR = 1_500
@@ -91,10 +96,12 @@ _DIRECTIVE = re.compile(
 )
 """How code begins in reStructuredText."""
 _NEXT_ANSWERS = re.compile(
-    r"\s*(?:\n[ \t]*(?:```|~~~|\||\$\$|\\\[|\+[-=]{2,}|<(?:pre|table)\b|<div[^>]*>\s*<table\b"
+    r"(?:\s*<!--.{0,300}?-->)*\s*(?:\n[ \t]*(?:```|~~~|\||\$\$|\\\[|\+[-=]{2,}"
+    r"|<(?:pre|table)\b|<div[^>]*>\s*<table\b"
     r"|\.\. (?:code|sourcecode|prompt|parsed-literal|literalinclude|math|(?:list-|csv-)?table)"
     r"|[=-]{3,} +[=-]{3,}|\{% (?:highlight|raw))"
-    r"|\n[ \t]*\n(?: {4}|\t)[ \t]*(?![ \t]*(?:[-*+]|\d+[.)])[ \t])\S)"
+    r"|\n[ \t]*\n(?: {4}|\t)[ \t]*(?![ \t]*(?:[-*+]|\d+[.)])[ \t])\S)",
+    re.DOTALL,
 )
 """Code, a formula or a table."""
 _NEXT_ENTRY = re.compile(rf"\s*\n[ \t]*(?:{_ENTRY.pattern})")
@@ -141,7 +148,11 @@ def find_target(
         after_first = first.at + len(text)
         rest = document.text[after_first : min(end, after_first + FAR)]
         units += _following(rest, document.kind)
-    links = _links(document, first.at, first.at + len(text) + FAR)
+    links = [
+        link
+        for link in document.links
+        if first.at <= link.start < min(end, first.at + len(text) + FAR)
+    ]
     return _of_units(units, document, (first.at, end), links, language)
 
 
@@ -149,10 +160,11 @@ def _of_units(
     units: list[_Unit],
     document: TextDocument,
     place: tuple[int, int],
-    links: list[str],
+    linked: list[Link],
     language: str,
 ) -> Target:
     """The target that begins with some units, which stand in a document from there to there."""
+    links = [" ".join(document.text[link.start : link.end].split()) for link in linked]
     kept = _fitting(units)
     after = next(iter(units[len(kept) :]), _Unit("")).text
     stops_short = False
@@ -182,9 +194,14 @@ def _of_units(
         return Target(unfit=STOPS_SHORT)
     quote = " ".join(document.text[at:stop].split())
     is_cut = len(kept) == 1 and reading_length(quote) > LONGEST_QUOTE
+    whole = sum(reading_length(without_markup(unit.text)) for unit in kept)
+    of_links = sum(reading_length(link.words) for link in linked if link.start < stop)
+    if of_links > MOSTLY_LINKS * whole:
+        return Target(unfit=ONLY_LEADS)
     is_partly = (
         stops_short
         or is_cut
+        or letters < MOSTLY * whole
         or _NEXT_ENTRY.match(rest) is not None
         or (letters < NEXT_TO_LINK and _leads_elsewhere(last.text, links, language))
     )
@@ -295,15 +312,6 @@ def _fitting(units: list[_Unit]) -> list[_Unit]:
     return units[:]
 
 
-def _links(document: TextDocument, start: int, end: int) -> list[str]:
-    """The links of a part of a document, as they stand in its sentences."""
-    return [
-        " ".join(document.text[link.start : link.end].split())
-        for link in document.links
-        if start <= link.start < end
-    ]
-
-
 def _that_answer(
     units: Iterable[_Unit], links: Iterable[str], language: str
 ) -> Iterator[int]:
@@ -339,6 +347,6 @@ def _leads_elsewhere(sentence: str, links: Iterable[str], language: str) -> bool
 
 
 _CROSS_REFERENCE = re.compile(
-    r"@(?:sec|fig|tbl|lst|eq)-\w|\{(?:ref|doc|numref)\}`|\\ref\{"
+    r":(?:issue|pr|rfc|numref):`|@(?:sec|fig|tbl|lst|eq)-\w|\{(?:ref|doc|numref)\}`|\\ref\{"
 )
 """A link to a part of a book, in the words of those who make books from Markdown."""
