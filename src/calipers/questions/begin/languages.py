@@ -115,20 +115,40 @@ def _with_parts(words: Iterable[str]) -> Iterator[str]:
             yield from words_without_spaces(word)
 
 
-def announces(sentence: str, language: str = USUAL) -> bool:
+Announcements = dict[str, list[tuple[str, re.Pattern[str]]]]
+"""Patterns of what announces, by language, each behind letters without which it matches nothing."""
+
+
+def announcements(text: str, language: str = USUAL) -> Announcements:
+    """What may announce in a text, by the letters that stand in it."""
+    lower = text.lower()
+    known = languages()
+    return {
+        code: [
+            (always, pattern)
+            for always, pattern in known[code].announces
+            if always in lower
+        ]
+        for code in {USUAL, language}
+    }
+
+
+def announces(
+    sentence: str, language: str = USUAL, among: Announcements | None = None
+) -> bool:
     """Whether a sentence only tells what follows it, or what a part is about.
 
     >>> announces("This section describes keys."), announces("Keys are kept for a day.")
     (True, False)
     """
+    among = announcements(sentence, language) if among is None else among
     text = sentence.lower()
     # Pages that are translated in part have sentences in English.
     codes = {USUAL, language} if language != USUAL and text.isascii() else {language}
-    known = languages()
     return any(
         always in text and pattern.search(text) is not None
         for code in codes
-        for always, pattern in known[code].announces
+        for always, pattern in among[code]
     )
 
 

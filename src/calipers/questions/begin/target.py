@@ -15,6 +15,7 @@ from calipers.questions.begin.candidates import (
     sentences,
 )
 from calipers.questions.begin.languages import (
+    announcements,
     announces,
     goes_on,
     languages,
@@ -105,7 +106,6 @@ _NEXT_ANSWERS = re.compile(
 )
 """Code, a formula or a table."""
 _NEXT_ENTRY = re.compile(rf"\s*\n[ \t]*(?:{_ENTRY.pattern})")
-_WORDS = re.compile(r"\S+")
 
 
 def find_target(
@@ -223,12 +223,13 @@ def _letters_that_answer(kept: list[_Unit], links: list[str], language: str) -> 
 
 def _where_ends(text: str, at: int, units: Iterable[_Unit]) -> int:
     """Where some units end that begin at a character: after as many letters, blanks aside."""
-    left = sum(len(part) for unit in units for part in unit.text.split())
-    for word in _WORDS.finditer(text, at):
-        left -= word.end() - word.start()
-        if left <= 0:
-            return word.end() + left
-    return len(text)
+    left = sum(len(unit.text) - unit.text.count(" ") for unit in units)
+    stop = at + left
+    while (missing := left - len("".join(text[at:stop].split()))) > 0 and stop < len(
+        text
+    ):
+        stop += missing
+    return at + len(text[at:stop].rstrip())
 
 
 def _following(text: str, kind: str) -> list[_Unit]:
@@ -316,11 +317,14 @@ def _that_answer(
     units: Iterable[_Unit], links: Iterable[str], language: str
 ) -> Iterator[int]:
     """Yield which units neither announce, nor lead elsewhere, nor ask."""
+    units = [*units]
+    # Few of what is known of a language stands in one text: its sentences are asked for that.
+    among = announcements(" ".join(unit.text for unit in units), language)
     for at, unit in enumerate(units):
         if unit.is_block or not (
             unit.text.rstrip("*_").endswith(("?", "？"))
             or _ONLY_LINK.fullmatch(unit.text)
-            or announces(unit.text, language)
+            or announces(unit.text, language, among)
             or _leads_elsewhere(unit.text, links, language)
         ):
             yield at
