@@ -14,6 +14,7 @@ from calipers.errors import InvalidInput
 from calipers.match import id_hashes
 from calipers.match.id_hashes import Ids, Named, may_be_alike, none_alike
 from calipers.match.near_ids import PARTS, SPELLINGS, near_ids, prefix_between, spelled
+from calipers.match.respelled_ids import respelled
 from calipers.model.matching import ID_RULES, IdMap
 from calipers.shell import join_words
 from tests.match.test_map_ids import maps
@@ -29,6 +30,12 @@ def test_columns_are_spelled_as_single_ids_are(ids: list[str], how: IdMap) -> No
     assert spelled(short, how).to_list() == wanted
     long = pl.concat([short] * 70)
     assert spelled(long, how).to_list() == wanted * 70
+    for column in (short, long):
+        rows, changed = respelled(column, how)
+        names_now = column.to_list()
+        for row, name in zip(rows.tolist(), changed.to_list(), strict=True):
+            names_now[row] = name
+        assert names_now == spelled(column, how).to_list()
 
 
 def naive(wanted: list[str], returned: list[str], how: IdMap) -> set[int]:
@@ -68,7 +75,7 @@ def test_what_may_be_alike_is_seen_at_a_glance(wanted: list[str], returned: list
     targets, results = (
         Named([at % 2 for at in range(len(side))], side) for side in (wanted, returned)
     )
-    ((target, _),) = may_be_alike([targets.ids()], results.ids())
+    target, _ = may_be_alike(targets.ids(), results.ids())
     assert not target.size or not none_alike(targets, results)
     assert none_alike(Named([0], ["a1-b"]), Named([0, 0, 1], ["b-a1", "1", "a1b"])) is False
     assert none_alike(Named([0], ["a1-b"]), Named([0, 1], ["b-a1", "a1b"]))
@@ -82,14 +89,14 @@ def test_each_query_is_searched_as_if_it_were_alone(ids: list[tuple[int, str]], 
         Ids(np.array([query for query, _ in side]), pl.Series([name for _, name in side]))
         for side in (ids, others)
     ]
-    ((target, result),) = may_be_alike(sides[:1], sides[1])
+    target, result = may_be_alike(*sides)
     together = {(int(one), int(other)) for one, other in zip(target, result, strict=True)}
     alone = set()
     for one, (query, name) in enumerate(ids):
         for other, (other_query, other_name) in enumerate(others):
             pair = (Ids(np.zeros(1, np.int64), pl.Series([each])) for each in (name, other_name))
             wanted, returned = pair
-            if query == other_query and may_be_alike([wanted], returned)[0][0].size:
+            if query == other_query and may_be_alike(wanted, returned)[0].size:
                 alone.add((one, other))
     assert together == alone
 
@@ -121,16 +128,15 @@ def test_the_look_at_both_ends_leaves_out_no_pair(ids: list[str], data) -> None:
     returned = Ids(query, pl.Series(changed, dtype=pl.String))
 
     def all_may_hold(targets, results):
-        for those in targets:
-            those.seen[:] = True
+        targets.seen[:] = True
         return np.ones(results.query.size, dtype=np.bool_)
 
     for sides in ((wanted, returned), (returned, wanted)):
         with patch.object(id_hashes, "_may_hold", all_may_hold):
-            everything = may_be_alike([sides[0]], sides[1])
+            everything = may_be_alike(*sides)
         for few in (id_hashes._FEW_TARGETS, 1):
             with patch.object(id_hashes, "_FEW_TARGETS", few):
-                pairs = may_be_alike([sides[0]], sides[1])
+                pairs = may_be_alike(*sides)
             for some, every in zip(pairs[0], everything[0], strict=True):
                 assert some.tolist() == every.tolist()
 
@@ -139,14 +145,14 @@ def test_many_targets_of_one_query_are_not_compared_one_by_one() -> None:
     names = pl.Series([f"c{n}" for n in range(3 * id_hashes._FEW_TARGETS)])
     everyone = Ids(np.zeros(len(names), np.int64), names)
     with patch.object(id_hashes, "_are_alike", side_effect=AssertionError):
-        assert len(may_be_alike([everyone], everyone)[0][0]) >= len(names)
+        assert len(may_be_alike(everyone, everyone)[0]) >= len(names)
 
 
 @pytest.mark.parametrize("scheme", ["https://", "http://", "ftp://", "s3://", ""])
 def test_addresses_meet_whatever_scheme_stands_before_them(scheme: str) -> None:
     wanted = Ids(np.arange(3), pl.Series([f"https://a.org/page-{n}?q=http://b" for n in range(3)]))
     names = [f"{scheme}a.org/page-{n}?q=http://b" for n in range(3)]
-    [(target, result)] = may_be_alike([wanted], Ids(np.arange(3), pl.Series(names)))
+    target, result = may_be_alike(wanted, Ids(np.arange(3), pl.Series(names)))
     assert target.tolist() == result.tolist() == [0, 1, 2]
 
 

@@ -2,9 +2,12 @@
 
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from calipers.model.arrays import WhenAsked
+from calipers.model.arrays import WhenAsked, order_by
 
 
 @dataclass(frozen=True)
@@ -32,3 +35,10 @@ def test_an_error_in_making_comes_at_every_look():
     for _ in range(2):
         with pytest.raises(KeyError, match="gone"):
             page.text  # noqa: B018
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 3) | st.integers(0, 1 << 40)] * 3), max_size=9))
+def test_large_numbers_are_ordered_as_small_ones(rows: list[tuple[int, int, int]]) -> None:
+    columns = np.array(rows, dtype=np.int64).reshape(-1, 3).T
+    order = order_by(*columns)
+    assert [rows[at] for at in order.tolist()] == sorted(rows)

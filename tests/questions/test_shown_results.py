@@ -1,10 +1,15 @@
 """Results as one table, against a walk through each list."""
 
+from unittest.mock import patch
+
+import numpy as np
+import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers import read
-from calipers.questions.shown_results import list_results
+from calipers.questions import shown_results
+from calipers.questions.shown_results import first_with, list_results
 
 TEXTS = st.sampled_from(["one", "two", None])
 RESULTS = st.lists(st.tuples(st.sampled_from("abcd"), TEXTS), max_size=6)
@@ -59,3 +64,13 @@ def test_a_file_that_mixes_its_queries(tmp_path):
 def test_no_result_at_all_is_an_empty_table():
     pair = read(ground_truth={"q": ["a"]}, run={"q": []})
     assert list_results(pair.run, pair.matches).height == 0
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.sampled_from("abc") | st.none())))
+def test_few_values_and_many_have_the_same_first_row(rows):
+    query = np.array([code for code, _ in rows], dtype=np.int64)
+    frame = pl.DataFrame({"item": pl.Series([name for _, name in rows], dtype=pl.String)})
+    expected = [rows.index(row) if row[1] else at for at, row in enumerate(rows)]
+    for few in (0, len(rows)):
+        with patch.object(shown_results, "_FEW", few):
+            assert first_with(query, frame, "item").tolist() == expected

@@ -23,6 +23,8 @@ from calipers.text import FORMS, INVISIBLE
 
 _AT_ONCE = 1 << 15
 """Results whose hashes are in memory at once."""
+_MOST = 0.7
+"""From this share of the results on, all are looked at."""
 _BASE = np.uint64(0x9E3779B97F4A7C15)
 _UNDO = np.uint64(pow(int(_BASE), -1, 1 << 64))
 _PER_QUERY = np.uint64(0xC2B2AE3D27D4EB4F)
@@ -76,35 +78,30 @@ class Ids:
 
     def rows(self, rows: Ints) -> "Ids":
         """Some of the ids, by ascending row."""
-        if rows.size == self.query.size:
-            return self
+        if rows.size and rows[-1] - rows[0] + 1 == rows.size:
+            together = slice(int(rows[0]), int(rows[-1]) + 1)
+            return Ids(self.query[together], self.name[together])
         return Ids(self.query[rows], self.name.gather(as_series(rows)))
 
 
-def may_be_alike(wanteds: Sequence[Ids], returned: Ids) -> list[tuple[Ints, Ints]]:
-    """Rows of targets and results of one query that some rule may make equal, for each set."""
-    several = [[np.empty((2, 0), dtype=np.int64)] for _ in wanteds]
-    queries = np.concatenate([wanted.query for wanted in wanteds])
-    if queries.size and returned.query.size:
-        rows = np.flatnonzero(_is_among(returned.query, queries))
-        # Sets may be the same ids, each time of other queries.
-        edges_of = {id(wanted.name): _Edges.of(wanted.name) for wanted in wanteds}
-        edges = [
-            _EdgesOf.of(wanted.query, edges_of[id(wanted.name)]) for wanted in wanteds
-        ]
+def may_be_alike(wanted: Ids, returned: Ids) -> tuple[Ints, Ints]:
+    """Rows of targets and results of one query that some rule may make equal."""
+    pairs = [np.empty((2, 0), dtype=np.int64)]
+    if wanted.query.size and returned.query.size:
+        rows = np.flatnonzero(_is_among(returned.query, wanted.query))
+        if rows.size > _MOST * returned.query.size:
+            # To look at some in vain costs less than to copy all others.
+            rows = np.arange(returned.query.size)
+        edges = _EdgesOf.of(wanted.query, _Edges.of(wanted.name))
         blocks = _at_once(rows)
         rows = np.concatenate(
             [block[_may_hold(edges, returned.rows(block))] for block in blocks]
         )
-        targets = [
-            _Wanted.of(wanted, np.flatnonzero(of.seen))
-            for wanted, of in zip(wanteds, edges, strict=True)
-        ]
+        targets = _Wanted.of(wanted, np.flatnonzero(edges.seen))
         for block in _at_once(rows):
             results = _Skeletons.of(returned.rows(block))
-            for pairs, skeletons in zip(several, targets, strict=True):
-                pairs += _equal_skeletons(skeletons, results, block)
-    return [_each_once(np.concatenate(pairs, axis=1)) for pairs in several]
+            pairs += _equal_skeletons(targets, results, block)
+    return _each_once(np.concatenate(pairs, axis=1))
 
 
 def _at_once(rows: Ints) -> list[Ints]:
@@ -141,6 +138,8 @@ class _Edges:
     """How many are before the last point; None where no id has one."""
     head: Hashes
     tail: Hashes
+    least: int
+    """The length of the shortest."""
 
     @classmethod
     def of(cls, names: pl.Series) -> "_Edges":
@@ -162,7 +161,9 @@ class _Edges:
             # A point that belongs to an id before this one cuts nothing off.
             cut = np.where(before > 0, np.maximum(last - start, 0), 0)
         text = np.ndarray(len(padded) - 7, "<u8", padded, strides=(1,))
-        return cls(text, start, ends - start, cut, text[start], text[ends - 8])
+        length = ends - start
+        least = int(length.min(initial=np.iinfo(np.int64).max))
+        return cls(text, start, length, cut, text[start], text[ends - 8], least)
 
     def at(self, rows: Ints, before: Ints) -> Hashes:
         """The last of the letters at some place of ids, eight with what stands before them."""
@@ -180,6 +181,23 @@ def _are_alike(some: _Edges, rows: Ints, others: _Edges, other_rows: Ints) -> Bo
 
     Or it does so before its last point.
     """
+    if some.cut is None and others.cut is None:
+        # As many letters as all have can be compared for all at once, and few agree in these.
+        unseen_in_all = np.uint64((8 - max(0, min(some.least, others.least, 8))) * 8)
+        if unseen_in_all < 64:
+            begin = (some.head[rows] ^ others.head[other_rows]) << unseen_in_all == 0
+            end = (some.tail[rows] ^ others.tail[other_rows]) >> unseen_in_all == 0
+            alike: Bools = begin | end
+            few = np.flatnonzero(alike)
+            alike[few] = _begin_or_end_alike(some, rows[few], others, other_rows[few])
+            return alike
+    return _begin_or_end_alike(some, rows, others, other_rows)
+
+
+def _begin_or_end_alike(
+    some: _Edges, rows: Ints, others: _Edges, other_rows: Ints
+) -> Bools:
+    """The same, looked at one by one."""
     length = some.length[rows]
     other_length = others.length[other_rows]
     shorter = np.minimum(length, other_length)
@@ -238,25 +256,23 @@ _FEW_TARGETS = 64
 """Targets of a query that are compared with its results at their ends, before they are hashed."""
 
 
-def _may_hold(targets: Sequence[_EdgesOf], results: Ids) -> Bools:
+def _may_hold(targets: _EdgesOf, results: Ids) -> Bools:
     """Which results may be alike a target of their query, as nearly none is."""
     edges = _Edges.of(results.name)
-    may: Bools = np.zeros(results.query.size, dtype=np.bool_)
-    for of_targets in targets:
-        known = np.minimum(results.query, of_targets.counts.size - 1)
-        counts = np.where(results.query == known, of_targets.counts[known], 0)
-        starts = of_targets.starts[known]
-        # One by one, many targets of a query would take the square of their number.
-        are_many = of_targets.counts > _FEW_TARGETS
-        of_targets.seen[of_targets.order] |= np.repeat(are_many, of_targets.counts)
-        may |= counts > _FEW_TARGETS
-        counts = np.where(counts > _FEW_TARGETS, 0, counts)
-        for nth in range(int(counts.max(initial=0))):
-            some = np.flatnonzero(counts > nth)
-            target = of_targets.order[starts[some] + nth]
-            alike = _are_alike(of_targets.edges, target, edges, some)
-            may[some[alike]] = True
-            of_targets.seen[target[alike]] = True
+    known = np.minimum(results.query, targets.counts.size - 1)
+    counts = np.where(results.query == known, targets.counts[known], 0)
+    starts = targets.starts[known]
+    # One by one, many targets of a query would take the square of their number.
+    are_many = targets.counts > _FEW_TARGETS
+    targets.seen[targets.order] |= np.repeat(are_many, targets.counts)
+    may: Bools = counts > _FEW_TARGETS
+    counts[may] = 0
+    for nth in range(int(counts.max(initial=0))):
+        some = np.flatnonzero(counts > nth)
+        target = targets.order[starts[some] + nth]
+        alike = _are_alike(targets.edges, target, edges, some)
+        may[some[alike]] = True
+        targets.seen[target[alike]] = True
     return may
 
 
@@ -373,19 +389,25 @@ class Keys:
     ordered: Hashes
     marked: Bools
     """By its first bits, whether a hash may be there."""
+    marked_last: Bools
+    """The same by its last bits."""
 
     @classmethod
     def of(cls, keys: Hashes) -> "Keys":
         """The hashes, sorted."""
         order = np.argsort(keys, kind="stable")
-        marked = np.zeros(1 << max(12, (16 * keys.size).bit_length()), dtype=np.bool_)
-        marked[_first_bits(keys, marked.size)] = True
-        return cls(order, keys[order], marked)
+        size = 1 << max(12, (16 * keys.size).bit_length())
+        marked, marked_last = np.zeros((2, size), dtype=np.bool_)
+        marked[_first_bits(keys, size)] = True
+        marked_last[_last_bits(keys, size)] = True
+        return cls(order, keys[order], marked, marked_last)
 
     def equal_to(self, many: Hashes) -> tuple[Ints, Ints]:
         """Pairs of places, here and among many, at which the same hash stands."""
-        # Nearly all keys have no equal: a look at a table of marks is cheaper than a search.
+        # Nearly all keys have no equal: looks at tables of marks are cheaper than a search.
         passing = np.flatnonzero(self.marked[_first_bits(many, self.marked.size)])
+        last_bits = _last_bits(many[passing], self.marked_last.size)
+        passing = passing[self.marked_last[last_bits]]
         first = np.searchsorted(self.ordered, many[passing])
         last = np.searchsorted(self.ordered, many[passing], side="right")
         counts = last - first
@@ -397,6 +419,11 @@ class Keys:
 def _first_bits(keys: Hashes, size: int) -> Ints:
     """The place of each hash in a table of so many marks."""
     return (keys >> np.uint64(65 - size.bit_length())).view(np.int64)
+
+
+def _last_bits(keys: Hashes, size: int) -> Ints:
+    """The same by the last bits."""
+    return (keys & np.uint64(size - 1)).view(np.int64)
 
 
 @lru_cache(maxsize=8)
@@ -498,7 +525,16 @@ def _as_lines(ids: pl.Series) -> npt.NDArray[np.uint8]:
 
 def _joined_lines(ids: pl.Series) -> bytes:
     """The same as one text."""
-    text = ids.str.join(chr(_LINE_END)).item() if len(ids) else ""
+    if not len(ids):
+        return b""
+    joined = ids.str.join(chr(_LINE_END))
+    plain: bytes = joined.cast(pl.Binary()).item()
+    if plain.isascii() and b"%" not in plain and b"://" not in plain:
+        # The usual case; line ends are counted ten times as fast in bytes.
+        is_end = np.frombuffer(plain, dtype=np.uint8) == _LINE_END
+        if np.count_nonzero(is_end) == len(ids) - 1:
+            return plain + b"\n"
+    text = joined.item()
     if "://" in text:
         # Both sides may have a scheme, and not the same.
         ids = ids.str.replace(_SCHEME, "")

@@ -191,22 +191,7 @@ class NearPairs:
 
         A target that is equal to a result of its query is in none: it was found.
         """
-        return cls.of_each([wanted], returned)[0]
-
-    @classmethod
-    def of_each(cls, wanteds: Sequence[Ids], returned: Ids) -> "list[NearPairs]":
-        """The pairs of several sets of targets with the same results, which are hashed once."""
-        alike = may_be_alike(wanteds, returned)
-        return [
-            cls._of_rows(wanted, returned, *rows)
-            for wanted, rows in zip(wanteds, alike, strict=True)
-        ]
-
-    @classmethod
-    def _of_rows(
-        cls, wanted: Ids, returned: Ids, target: Ints, result: Ints
-    ) -> "NearPairs":
-        """The pairs at these rows, without targets that are equal to a result."""
+        target, result = may_be_alike(wanted, returned)
         if not target.size:
             # The usual case, and each selection from a column costs as much as the search.
             none = pl.Series([], dtype=pl.String)
@@ -217,9 +202,12 @@ class NearPairs:
             wanted.name.gather(as_series(target)),
             returned.name.gather(as_series(result)),
         )
-        equal = np.zeros(wanted.query.size, dtype=np.bool_)
-        equal[target[(pairs.wanted == pairs.called).to_numpy()]] = True
-        return pairs.only(~equal[target]) if equal.any() else pairs
+        return pairs.without_equal()
+
+    def without_equal(self) -> "NearPairs":
+        """The pairs without targets that are equal to a result."""
+        equal = self.target[(self.wanted == self.called).to_numpy()]
+        return self.only(~np.isin(self.target, equal)) if equal.size else self
 
     @classmethod
     def joined(cls, parts: Sequence["NearPairs"]) -> "NearPairs":
@@ -281,6 +269,9 @@ class NearPairs:
 
     def _lose_the_same(self, rule: str) -> Bools:
         """Which pairs lose the same part by a rule, or at most one of both loses any."""
+        if not self._letters & _CHANGED[rule]:
+            # Nobody loses anything.
+            return np.ones(self.target.size, dtype=np.bool_)
         if rule not in self._same_lost:
             self._same_lost[rule] = _lose_the_same(self.wanted, self.called, rule)
         return self._same_lost[rule]

@@ -5,7 +5,7 @@ the view's ``of`` are part of the metric's grammar, so ``recall@10(rel=2)`` need
 in recall.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Self
 
@@ -82,6 +82,15 @@ class Found:
     def hits(self, k: int | None = None) -> Floats:
         """How many targets are in the first k ranks."""
         return per_query(self.query[within(self.rank, k)], self.n_queries)
+
+    def hits_at_each(self, ks: Sequence[int]) -> Floats:
+        """The same for rising k: one row per query, one column for each k."""
+        first = np.searchsorted(np.array(ks), self.rank)
+        some = first < len(ks)
+        cells = self.query[some] * len(ks) + first[some]
+        table = np.bincount(cells, minlength=self.n_queries * len(ks))
+        hits = np.cumsum(table.reshape(self.n_queries, len(ks)), axis=1)
+        return hits.astype(np.float64)
 
     def hits_within(self, depth: Ints) -> Floats:
         """How many targets are found within each query's own depth."""
@@ -193,10 +202,11 @@ class Gains:
     def of(cls, matches: Matches) -> Self:
         """The view over every target with a grade above 0."""
         relevant = matches.relevant()
-        order = np.lexsort(
-            (-matches.target_grade[relevant], matches.target_query[relevant])
-        )
-        best = np.flatnonzero(relevant)[order]
+        best = np.flatnonzero(relevant)
+        grade = matches.target_grade[best]
+        query = matches.target_query[best]
+        if not ((query[1:] > query[:-1]) | (grade[1:] <= grade[:-1])).all():
+            best = best[np.lexsort((-grade, query))]
         if matches.has_alternatives:
             best = best[
                 np.sort(np.unique(matches.target_unit[best], return_index=True)[1])

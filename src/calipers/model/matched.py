@@ -197,6 +197,26 @@ class Matches(Picklable):
             matches.__dict__[name] = getattr(self, name)
         return matches
 
+    def with_edges(
+        self, query: Ints, rank: Ints, target: Ints, overlap: Floats, retrieved: Ints
+    ) -> "Matches":
+        """The same targets, found at other ranks; what does not depend on these is kept."""
+        same = object.__new__(type(self))
+        kept = {
+            name: value
+            for name, value in vars(self).items()
+            if name not in ("is_one_to_one", "is_new_rank")
+        }
+        vars(same).update(
+            kept,
+            edge_query=query,
+            edge_rank=rank,
+            edge_target=target,
+            edge_overlap=overlap,
+            retrieved=retrieved,
+        )
+        return same
+
     @cached_property
     def _grades(self) -> Floats:
         # Not by np.unique, which loads numpy.ma.

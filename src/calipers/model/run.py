@@ -58,6 +58,11 @@ class Kept:
         """The frames, from the cache where they are in it."""
         return self._read() if self._frames is None else iter(self._frames)
 
+    @property
+    def is_held(self) -> bool:
+        """Whether the frames were read, and are in memory."""
+        return self._frames is not None
+
     def _read(self) -> Iterator[pl.DataFrame]:
         frames: list[pl.DataFrame] | None = []
         size = 0
@@ -331,6 +336,11 @@ class Run(Picklable):
         if self.in_memory or self.stays:
             return self
         return replace(self, scan=Kept(self.scan, most))
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the results are in memory, be it that they were read from a file."""
+        return self.in_memory or bool(getattr(self.as_matched.scan, "is_held", False))
 
     @cached_property
     def frame(self) -> pl.DataFrame:

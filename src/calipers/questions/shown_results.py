@@ -9,7 +9,7 @@ import polars as pl
 
 from calipers.frozen import dataclass
 from calipers.match.tally import QueryPlaces
-from calipers.model.arrays import Bools, Floats, Ints, as_series
+from calipers.model.arrays import Bools, Floats, Hashes, Ints, as_series
 from calipers.model.fingerprint import mixed_hashes, suspected_duplicates
 from calipers.model.matched import FAILED, Matched, Matches
 from calipers.model.policy import Ties
@@ -78,23 +78,45 @@ def first_with(query: Ints, results: pl.DataFrame, column: str) -> Ints:
     own = np.arange(results.height)
     if column not in results.columns or results[column].null_count() == results.height:
         return own
-    known = own
     values = results[column]
-    if values.null_count():
-        known = np.flatnonzero(values.is_not_null().to_numpy())
-        values = values.gather(known)
-    # Only results with equal hashes are compared; most are unique.
-    hashes = mixed_hashes(query[known].astype(np.uint64), values.hash().to_numpy())
-    few = np.sort(suspected_duplicates(hashes))
-    if not few.size:
-        return own
-    rows = known[few]
-    groups = pl.DataFrame(
-        {"query": query[rows], "value": values.gather(few), "row": rows}
-    )
-    first = groups.select(pl.col("row").first().over("query", "value")).to_series()
-    own[rows] = first.to_numpy()
+    if not values.null_count():
+        return first_equal(query, values.hash().to_numpy(), values.gather)
+    known = np.flatnonzero(values.is_not_null().to_numpy())
+    values = values.gather(as_series(known))
+    first = first_equal(query[known], values.hash().to_numpy(), values.gather)
+    own[known] = known[first]
     return own
+
+
+_FEW = 1_000
+"""Up to so many values are compared one by one."""
+
+
+def first_equal(
+    query: Ints, hashes: Hashes, values_at: Callable[[pl.Series], pl.Series]
+) -> Ints:
+    """The first row of the same query with the same value, whose hashes these are.
+
+    Only values with equal hashes are asked for, by their rows, and compared; most are unique.
+    """
+    first = np.arange(query.size)
+    mixed = mixed_hashes(query.astype(np.uint64), hashes)
+    few = np.sort(suspected_duplicates(mixed))
+    if not few.size:
+        return first
+    values = values_at(as_series(few))
+    if few.size <= _FEW:
+        # Quicker than starting polars.
+        known: dict[tuple[int, object], int] = {}
+        for row, code, value in zip(
+            few.tolist(), query[few].tolist(), values, strict=True
+        ):
+            first[row] = known.setdefault((code, value), row)
+        return first
+    groups = pl.DataFrame({"query": query[few], "value": values, "row": few})
+    same = groups.select(pl.col("row").first().over("query", "value")).to_series()
+    first[few] = same.to_numpy()
+    return first
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +189,11 @@ class Context:
         repeats: Bools = (self.same_id != own) | (self.same_text != own)
         return repeats
 
+    @property
+    def lengths(self) -> Ints:
+        """The number of results of each query."""
+        return self._stretches[1]
+
     @cached_property
     def _stretches(self) -> tuple[Ints, Ints]:
         """The first row and the number of results of each query."""
@@ -185,28 +212,30 @@ class Context:
         """The rows of results, by query and rank."""
         return self._stretches[0][query] + rank - 1
 
-    def above(self, weights: Bools, query: Ints, rank: Ints) -> Ints:
-        """The sum over the results above a rank of a query."""
-        before = np.concatenate([[0], np.cumsum(weights, dtype=np.int64)])
+    def above(self, which: Bools, query: Ints, rank: Ints) -> Ints:
+        """How many of these results are above a rank of a query."""
+        # Mostly they are few, and so is a search for each rank.
+        rows = np.flatnonzero(which)
         starts, lengths = self._stretches
-        sums: Ints = before[starts[query] + np.minimum(rank - 1, lengths[query])]
-        sums -= before[starts[query]]
-        return sums
+        first = starts[query]
+        end = first + np.minimum(rank - 1, lengths[query])
+        return np.searchsorted(rows, end) - np.searchsorted(rows, first)
 
     def near(self, k: int, named: pl.DataFrame | None = None) -> Bools:
         """Which targets have a chunk of their document among the first k results of their query.
 
         ``named``: the documents of items, for results that do not name theirs.
         """
+        is_named = named is not None and not named.is_empty()
+        if not is_named and "document" not in self.frame.columns:
+            return np.zeros(self.targets.height, dtype=np.bool_)
         shown = self.first(k)
-        if named is not None and not named.is_empty():
+        if named is not None and is_named:
             known = shown.select("item").join(
                 named, on="item", how="left", maintain_order="left"
             )
             own = shown["document"] if "document" in shown.columns else pl.Series([None])
             shown = shown.with_columns(document=pl.coalesce(own, known["document"]))
-        if "document" not in shown.columns:
-            return np.zeros(self.targets.height, dtype=np.bool_)
         wanted = {"code": self.matches.target_query, "document": self.targets["document"]}
         there = (
             shown.select("code", "document").drop_nulls().unique().with_columns(near=True)

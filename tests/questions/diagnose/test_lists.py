@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calipers
+from calipers.questions.diagnose import rule
 from calipers.questions.diagnose.lists import Lists, matches_after
 from calipers.questions.shown_results import over_contexts
 
@@ -39,3 +40,17 @@ def test_moved_matches_are_those_of_the_moved_lists(lists, targets, rng):
         ]
         repeats = [name in names[:at] for names in moved.values() for at, name in enumerate(names)]
         assert twice.repeats.tolist() == repeats
+
+
+@given(st.lists(items, min_size=1, max_size=9), st.integers(1, 4))
+def test_without_some_results_only_lists_that_have_any_need_be_measured(lists, k):
+    records = [
+        {"query": f"q{at}", "retrieved": names, "ground_truth": ["a", "b"]}
+        for at, names in enumerate(lists)
+    ]
+    pair = calipers.read(records, nothing_in_common="zero")
+    seen = rule._read(pair, k, None, None)[1]
+    if seen.lists.repeats.any():
+        whole = seen.measured_at(seen.lists.without(seen.lists.repeats))
+        some = seen.measured_without(seen.lists.repeats)
+        assert some.tolist() == whole.tolist()

@@ -7,7 +7,9 @@ import pytest
 
 import calipers
 from calipers.match.pair import match_pair
+from calipers.model.matching import parse_id_map
 from calipers.questions.diagnose import mapped_ids
+from calipers.questions.diagnose.by_chance import ByChance
 from calipers.questions.diagnose.lists import Lists
 from calipers.questions.shown_results import over_contexts
 
@@ -42,11 +44,18 @@ def test_what_is_mapped_on_what_was_read_is_what_matching_anew_gives(
     recorded = Lists.joined([*over_contexts(pair, Lists.of)], pair.matches.n_queries)
     option = OPTIONS[seed % len(OPTIONS)]
     quick = mapped_ids.with_ids_mapped(pair, recorded, option)
+    blocks = [*over_contexts(pair, lambda block: block)]
+    held = mapped_ids.with_ids_mapped(pair, recorded, option, blocks)
     monkeypatch.setattr(mapped_ids, "_mapped_targets", lambda *_: None)
     anew = mapped_ids.with_ids_mapped(pair, recorded, option)
-    assert (quick is None) == (anew is None)
-    if quick is None or anew is None:
+    assert (quick is None) == (held is None) == (anew is None)
+    if quick is None or held is None or anew is None:
         return
+    met = ByChance(pair).met(parse_id_map(option)).tolist()
+    assert quick.met_by_chance is not None
+    assert quick.met_by_chance.tolist() == met
+    assert held.matches.edge_rank.tolist() == quick.matches.edge_rank.tolist()
+    assert held.lists.same_id.tolist() == quick.lists.same_id.tolist()
     asked = match_pair(*pair.as_read, replace(pair.asked, map_ids=option))
     for name in ("edge_query", "edge_rank", "edge_target", "edge_overlap", "retrieved"):
         values = getattr(quick.matches, name)

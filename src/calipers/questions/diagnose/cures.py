@@ -5,7 +5,7 @@ after the change, and the run as it would be. A new cure is one function in ``CU
 the tests that needs it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Literal
@@ -23,11 +23,12 @@ from calipers.model.fact import Fact, Sentence
 from calipers.model.matched import Matched, Matches
 from calipers.model.matching import IdMap
 from calipers.present.escape import printable
+from calipers.questions.diagnose.by_chance import ByChance
 from calipers.questions.diagnose.lists import Lists, matches_after
 from calipers.questions.diagnose.mapped_ids import MappedIds, with_ids_mapped
 from calipers.questions.diagnose.rising_ranks import rise_and_end
 from calipers.questions.diagnose.same_ids import SameIds
-from calipers.questions.shown_results import wanted_per_query
+from calipers.questions.shown_results import Context, wanted_per_query
 from calipers.shell import join_words
 from calipers.words import first_results
 
@@ -64,8 +65,10 @@ class Seen:
     """recall and ndcg at k."""
     near: NearPairs
     """Missed targets and results whose ids may be alike."""
-    by_chance: NearPairs
+    by_chance: ByChance
     """The same where each query has the targets of another."""
+    blocks: Sequence[Context]
+    """The results as they were recorded, in blocks; none where they are not in memory."""
     first_piece: Ints
     """The rank of the first piece of each target that only several results hold; else 0."""
 
@@ -108,6 +111,11 @@ class Seen:
         """What a random order of each list without repetitions and hubs would have, on average."""
         return shuffled(self, None)
 
+    @cached_property
+    def values_reversed(self) -> Floats:
+        """recall and ndcg with every list from its end."""
+        return self.measured_at(self.lists.reversed)
+
     def moved(self, place: Ints) -> "Seen":
         """The run with every result at its new rank."""
         return replace(
@@ -127,6 +135,22 @@ class Seen:
     def measured_at(self, place: Ints) -> Floats:
         """recall and ndcg with every result at its new rank; the lists are not made anew."""
         return self.measured(self.matches_at(place))
+
+    def measured_without(self, which: Bools) -> Floats:
+        """recall and ndcg without some results; only lists that have any are measured anew."""
+        touched = np.unique(self.lists.query[np.flatnonzero(which)])
+        matches, targets = self.matches.some(touched)
+        lists, rows = self.lists.some(touched)
+        after = matches_after(
+            matches,
+            lists,
+            lists.without(which[rows]),
+            by_id=self.by_id,
+            pieces=self.first_piece[targets],
+        )
+        values = self.values.copy()
+        values[touched] = self.measured(after)
+        return values
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,8 +179,8 @@ class Trial:
     """What to do."""
     option: str | None = None
     """The option that applies it."""
-    beyond_chance: Floats | None = None
-    """What the gain is held against besides: per query, above 0 where it is more than chance."""
+    by_chance: Callable[[], Floats] | None = None
+    """What the gain is held against besides: recall and ndcg of every query by chance."""
     chance_at: float = STRICT
     """The part of the level at which it must be so."""
     at_full_depth: Floats | None = None
@@ -177,8 +201,7 @@ Cure = Callable[[Seen], Iterator[Trial]]
 
 def reverse(seen: Seen) -> Iterator[Trial]:
     """Every list from its end."""
-    place = seen.lists.reversed
-    values = seen.measured_at(place)
+    values = seen.values_reversed
     yield Trial(
         "reverse",
         "in reverse order",
@@ -186,8 +209,8 @@ def reverse(seen: Seen) -> Iterator[Trial]:
         values,
         "The lists are in reverse order: turned round,",
         "sort the other way",
-        beyond_chance=values - seen.in_random_order,
-        after=partial(seen.moved, place),
+        by_chance=lambda: seen.in_random_order,
+        after=partial(seen.moved, seen.lists.reversed),
     )
 
 
@@ -214,7 +237,7 @@ def _first_reversed(seen: Seen, depth: int) -> Trial:
             [Fact(about="setting", k=depth, text="k")],
         ),
         "see what orders them",
-        beyond_chance=values - shuffled(seen, depth),
+        by_chance=partial(shuffled, seen, depth),
         # A random order has no such end.
         chance_at=1.0,
         after=partial(seen.moved, place),
@@ -247,7 +270,8 @@ def sort_by_score(seen: Seen) -> Iterator[Trial]:
         place = seen.lists.ranked_by(keys)
         if place is seen.lists.rank:
             continue
-        values = seen.measured_at(place)
+        is_reversed = place is seen.lists.reversed
+        values = seen.values_reversed if is_reversed else seen.measured_at(place)
         smallest = name == "distances"
         yield Trial(
             f"sort_{name}",
@@ -258,7 +282,7 @@ def sort_by_score(seen: Seen) -> Iterator[Trial]:
             "sort by score",
             # Where scores make the order, another column of the file may hold them.
             option="--distance score" if smallest and is_listed else None,
-            beyond_chance=values - seen.in_random_order,
+            by_chance=lambda: seen.in_random_order,
             after=partial(seen.moved, place),
         )
 
@@ -271,9 +295,12 @@ def shuffled(seen: Seen, depth: int | None) -> Floats:
     lists = seen.lists
     matches = seen.matches
     last = np.iinfo(np.int64).max if depth is None else depth
-    shown = (lists.rank <= last) & ~lists.text_repeats
-    shown &= ~np.isin(lists.name, lists.hubs[0])
-    length = np.bincount(lists.query[shown], minlength=lists.n_queries)
+    is_left_out = lists.text_repeats
+    if lists.hubs[0].size:
+        is_left_out = is_left_out | np.isin(lists.name, lists.hubs[0])
+    left_out = np.flatnonzero(is_left_out & (lists.rank <= last))
+    length = np.minimum(lists.lengths, last)
+    length = length - np.bincount(lists.query[left_out], minlength=lists.n_queries)
     places = np.minimum(length, seen.k)
     room = np.divide(places, length, out=np.zeros(length.size), where=length > 0)
     discounts = np.concatenate(
@@ -303,20 +330,20 @@ def without_repetitions(seen: Seen) -> Iterator[Trial]:
         ("repeated_ids", lists.repeats, "repeated ids"),
         ("repeated_texts", lists.text_repeats, "repeated texts"),
     )
+    shown = lists.rank <= seen.k
     for name, repeats, words in ways:
-        again = int(repeats[lists.rank <= seen.k].sum())
+        again = int(np.count_nonzero(repeats & shown))
         if not again or (
             name == "repeated_texts"
-            and again == int(lists.repeats[lists.rank <= seen.k].sum())
+            and again == int(np.count_nonzero(lists.repeats & shown))
         ):
             continue
-        place = lists.without(repeats)
-        share = again / max(1, int((lists.rank <= seen.k).sum()))
+        share = again / max(1, lists.shown_at(seen.k))
         yield Trial(
             name,
             f"without {words}",
             "would be",
-            seen.measured_at(place),
+            seen.measured_without(repeats),
             Sentence(
                 f"{share:.0%} of the {seen.first} repeat one above them: without these",
                 [
@@ -331,8 +358,13 @@ def without_repetitions(seen: Seen) -> Iterator[Trial]:
             ),
             "remove them before the cut",
             is_fact=True,
-            after=partial(seen.moved, place),
+            after=partial(_left_out, seen, repeats),
         )
+
+
+def _left_out(seen: Seen, which: Bools) -> Seen:
+    """The run without some results."""
+    return seen.moved(seen.lists.without(which))
 
 
 def ids(seen: Seen) -> Iterator[Trial]:
@@ -343,14 +375,15 @@ def ids(seen: Seen) -> Iterator[Trial]:
         if near.option is None:
             continue
         option = ",".join(filter(None, (seen.pair.matching.map_ids, near.option)))
-        mapped = with_ids_mapped(seen.pair, seen.recorded, option)
+        mapped = with_ids_mapped(seen.pair, seen.recorded, option, seen.blocks)
         if mapped is None:
             continue
         same = _same_ids(seen, mapped, near.target)
         if not same.name_one_thing:
             continue
         own = _share_met(seen, near.target)
-        other = _share_met(seen, seen.by_chance.meeting(near.how).target)
+        met = mapped.met_by_chance
+        other = _share_met(seen, seen.by_chance.met(near.how) if met is None else met)
         beyond = np.where(seen.measured_queries, own - other, np.nan)
         words = differ_in(near.how, mapped=False).removeprefix("They differ in ")
         words = words.partition(": write")[0]

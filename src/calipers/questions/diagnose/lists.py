@@ -8,7 +8,7 @@ import polars as pl
 
 from calipers.frozen import dataclass
 from calipers.match.tokens import count_tokens
-from calipers.model.arrays import Bools, Floats, Hashes, Ints, as_series
+from calipers.model.arrays import Bools, Floats, Hashes, Ints, as_series, order_by
 from calipers.model.matched import Matches
 from calipers.questions.shown_results import Context
 
@@ -63,7 +63,9 @@ class Lists:
             np.concatenate([part.rank for part in parts]),
             row,
             _joined_rows([part.same_id for part in parts], row),
-            _joined_rows([part.same_text for part in parts], row),
+            row
+            if all(part.same_text is part.row for part in parts)
+            else _joined_rows([part.same_text for part in parts], row),
             np.concatenate([part.name for part in parts]),
             np.concatenate(scores) if len(scores) == len(parts) else None,
             _each_top([part.tops for part in parts]),
@@ -75,42 +77,58 @@ class Lists:
     def of(cls, block: Context) -> "Lists":
         """The rows of one block, with the codes of the whole ground truth."""
         frame = block.frame
-        own = np.arange(frame.height)
-        named = [name for name in ("document", "item", "text") if name in frame.columns]
-        first = as_series(np.flatnonzero(block.rank == 1))
-        # A column alone is no new column; texts are hashed once.
-        name = (
-            frame[named[0]]
-            if len(named) == 1
-            else frame.select(pl.coalesce(*named)).to_series()
-        )
-        hashes = name.hash()
         score = None
         if "score" in frame.columns and frame["score"].null_count() < frame.height:
             score = frame["score"].cast(pl.Float64).fill_null(np.nan).to_numpy()
+        name, tops = names_of(block)
+        own = np.arange(frame.height)
         return cls(
             block.codes[block.code],
             block.rank,
             own,
             block.same_id,
-            block.same_text,
-            hashes.to_numpy(),
+            block.same_text if "text" in frame.columns else own,
+            name,
             score,
-            pl.DataFrame({"hash": hashes.gather(first), "name": name.gather(first)}),
+            tops,
             next((counts for _, counts in count_tokens(frame)), None),
             0,
         )
+
+    def some(self, queries: Ints) -> tuple["Lists", Ints]:
+        """The lists of these ascending queries, all of which have results, and their rows."""
+        order = np.argsort(self.starts[queries])
+        first = self.starts[queries][order]
+        many = self.lengths[queries][order]
+        rows = np.repeat(first - (np.cumsum(many) - many), many) + np.arange(many.sum())
+        part = replace(
+            self,
+            query=np.repeat(order, many),
+            rank=self.rank[rows],
+            row=np.arange(rows.size),
+            same_id=np.searchsorted(rows, self.same_id[rows]),
+            same_text=np.searchsorted(rows, self.same_text[rows]),
+            name=self.name[rows],
+            score=None if self.score is None else self.score[rows],
+            tokens=None if self.tokens is None else self.tokens[rows],
+            n_queries=queries.size,
+        )
+        return part, rows
 
     def renamed(
         self, same_id: list[Ints], name: list[Hashes], tops: list[pl.DataFrame]
     ) -> "Lists":
         """The lists as they were recorded, block by block under other names."""
-        return replace(
+        renamed = replace(
             self,
             same_id=_joined_rows(same_id, self.row),
             name=np.concatenate(name),
             tops=_each_top(tops),
         )
+        for known in ("lengths", "starts", "reversed", "_is_new"):
+            if known in vars(self):
+                vars(renamed)[known] = vars(self)[known]
+        return renamed
 
     @cached_property
     def lengths(self) -> Ints:
@@ -245,6 +263,22 @@ class Lists:
         )
 
 
+def names_of(block: Context) -> tuple[Hashes, pl.DataFrame]:
+    """A hash of what each result is called, and the names of what stands first."""
+    frame = block.frame
+    named = [name for name in ("document", "item", "text") if name in frame.columns]
+    # A column alone is no new column; texts are hashed once.
+    name = (
+        frame[named[0]]
+        if len(named) == 1
+        else frame.select(pl.coalesce(*named)).to_series()
+    )
+    hashes = name.hash()
+    first = as_series(np.flatnonzero(block.rank == 1))
+    tops = pl.DataFrame({"hash": hashes.gather(first), "name": name.gather(first)})
+    return hashes.to_numpy(), tops
+
+
 def _joined_rows(parts: list[Ints], row: Ints) -> Ints:
     """Rows of several blocks, numbered on; ``row`` itself where each is its own."""
     same = np.concatenate(parts)
@@ -302,7 +336,10 @@ def matches_after(
     if lists.repeats.any():
         # A copy holds what the first one holds.
         copies = np.flatnonzero(lists.repeats)
-        order = np.argsort(row, kind="stable")
+        is_first = np.zeros(place.size, dtype=np.bool_)
+        is_first[lists.same_id[copies]] = True
+        order = np.flatnonzero(is_first[row])
+        order = order[np.argsort(row[order], kind="stable")]
         first = np.searchsorted(row[order], lists.same_id[copies])
         behind = np.searchsorted(row[order], lists.same_id[copies], side="right")
         many = behind - first
@@ -320,24 +357,24 @@ def matches_after(
     edge = edge[kept]
     rank = rank[kept]
     target = matches.edge_target[edge]
-    if by_id or lists.repeats.any():
+    is_each_once = int(np.bincount(target).max(initial=0)) <= 1
+    if not is_each_once and (by_id or lists.repeats.any()):
         order = np.lexsort((rank, target))
         best = order[np.flatnonzero(np.diff(target[order], prepend=-1))]
         edge = edge[best]
         rank = rank[best]
         target = target[best]
     query = matches.edge_query[edge]
-    order = np.lexsort((target, rank, query))
+    order = order_by(query, rank, target)
     retrieved = matches.retrieved
     kept_rows = place != NOWHERE
     if not kept_rows.all():
         left = np.bincount(lists.query[kept_rows], minlength=lists.n_queries)
         retrieved = np.where(lists.lengths > 0, left, retrieved)
-    return replace(
-        matches,
-        edge_query=query[order],
-        edge_rank=rank[order],
-        edge_target=target[order],
-        edge_overlap=matches.edge_overlap[edge][order],
-        retrieved=retrieved,
+    return matches.with_edges(
+        query[order],
+        rank[order],
+        target[order],
+        matches.edge_overlap[edge][order],
+        retrieved,
     )

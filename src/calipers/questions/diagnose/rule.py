@@ -13,12 +13,12 @@ import numpy as np
 from calipers.engines.scoring import compute, missed_is_unknown, score
 from calipers.errors import InvalidInput
 from calipers.measures import parse
-from calipers.measures.counts import recall
 from calipers.measures.spec import check_cutoff
-from calipers.measures.views import Found
+from calipers.measures.views import Found, ratio
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
 from calipers.model.slicing import copies_in_words, units_in
+from calipers.questions.diagnose.by_chance import ByChance
 from calipers.questions.diagnose.cures import (
     CERTAIN,
     Seen,
@@ -140,10 +140,14 @@ def _read(
 ) -> tuple[Study, Seen]:
     """Where every target was lost, and the results as arrays; the run is read once for both."""
     lists: list[Lists] = []
+    blocks: list[Context] = []
     first_piece = np.zeros(pair.matches.target_grade.size, dtype=np.int64)
 
     def beside(block: Context) -> None:
         lists.append(Lists.of(block))
+        if pair.run.is_held:
+            # What is in memory as it is need not be put together twice.
+            blocks.append(block)
         first_piece[block.target_rows] = first_piece_ranks(block, pair.matching)
 
     study = study_misses(
@@ -158,7 +162,9 @@ def _read(
         k,
         deciding(pair, k),
         study.shown.near,
-        study.shown.by_chance,
+        ByChance(pair),
+        # They are asked for again where ids may be alike.
+        blocks if study.near else (),
         first_piece,
     )
 
@@ -198,10 +204,10 @@ def _sweep(seen: Seen, scores: Scores) -> RecallAdvice | None:
         return None
     found = Found.of(seen.matches, seen.pair.rel)
     ks = usual_cutoffs(depth)
-    columns = [np.where(seen.measured_queries, recall(found, k), np.nan) for k in ks]
+    recall = ratio(found.hits_at_each(ks), found.total[:, np.newaxis])
     return advise_recall(
         ks,
-        np.column_stack(columns),
+        np.where(seen.measured_queries[:, np.newaxis], recall, np.nan),
         confidence=scores.recorded.confidence,
         clusters=units_in(scores),
     )

@@ -43,7 +43,14 @@ class SameIds:
     @cached_property
     def _joined(self) -> Bools:
         """Results that become one with another of their list."""
-        joined: Bools = _sizes(self.mapped.same_id) > _sizes(self.recorded.same_id)
+        mapped = self.mapped
+        joined = np.zeros(mapped.rank.size, dtype=np.bool_)
+        # Only these have the id of another, and they are few.
+        is_one_of_several = mapped.repeats.copy()
+        is_one_of_several[mapped.same_id[mapped.repeats]] = True
+        rows = np.flatnonzero(is_one_of_several)
+        before = self.recorded.same_id[rows]
+        joined[rows] = _sizes(mapped.same_id[rows]) > _sizes(before)
         return joined
 
     @cached_property
@@ -68,5 +75,6 @@ class SameIds:
 
 def _sizes(first: Ints) -> Ints:
     """How many results of the same list have the id of each, itself included."""
-    sizes: Ints = np.bincount(first, minlength=first.size)[first]
-    return sizes
+    _, kind, sizes = np.unique(first, return_inverse=True, return_counts=True)
+    every: Ints = sizes[kind]
+    return every

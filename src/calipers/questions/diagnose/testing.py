@@ -1,6 +1,6 @@
 """Cures, tested together by the one paired rule."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -110,19 +110,10 @@ class Tester:
     ) -> list[Tested]:
         """Each cure with the means before and after; all of them are one family of tests."""
         listed = list(trials)
-        columns: list[Floats] = []
-        for trial in listed:
-            before = seen.values if trial.deeper is None else trial.deeper.before
-            gains = trial.values - before
-            if trial.at_full_depth is not None:
-                gains = np.column_stack([trial.at_full_depth] * gains.shape[1])
-            beyond = gains if trial.beyond_chance is None else trial.beyond_chance
-            columns += [*gains.T, *beyond.T]
-        rows = (
-            paired_rows(columns, units_in(self.scores), alpha=self.alpha)
-            if tested
-            else []
-        )
+        rows: list[PairedRow] = []
+        if tested:
+            columns = [column for trial in listed for column in _columns(seen, trial)]
+            rows = paired_rows(columns, units_in(self.scores), alpha=self.alpha)
         width = 2 * len(seen.metrics)
         return [
             self._tested(seen, trial, rows[at * width : (at + 1) * width])
@@ -150,7 +141,7 @@ class Tester:
         for at, metric in enumerate(metrics):
             row = rows[at] if rows else None
             sure = bool(rows) and rows[at].standing == rows[n + at].standing == "better"
-            if sure and trial.beyond_chance is not None:
+            if sure and trial.by_chance is not None:
                 sure = (rows[n + at].adjusted or 0.0) <= self.alpha * trial.chance_at
             standing = None if row is None else row.standing
             if standing == "better" and not sure:
@@ -169,3 +160,13 @@ class Tester:
             seen.k if deeper is None else deeper.k,
         )
         return Tested(trial, cure, tuple(significant))
+
+
+def _columns(seen: Seen, trial: Trial) -> Iterator[Floats]:
+    """The gains of a cure in each metric, then what is beyond chance of them."""
+    before = seen.values if trial.deeper is None else trial.deeper.before
+    gains = trial.values - before
+    if trial.at_full_depth is not None:
+        gains = np.column_stack([trial.at_full_depth] * gains.shape[1])
+    yield from gains.T
+    yield from (gains if trial.by_chance is None else trial.values - trial.by_chance()).T

@@ -76,8 +76,6 @@ class MissFacts:
     """What was returned instead, for the wanted queries: code, instead, instead_text."""
     near: NearPairs
     """Targets and results whose ids may be alike; a result by its rank."""
-    by_chance: NearPairs
-    """The same where each query has the targets of another."""
 
     @classmethod
     def of(
@@ -103,7 +101,7 @@ class MissFacts:
             piece_ranks(block, rank, rule),
             _half_repeated(block, k)[query],
             _came_instead(block, k, wanted),
-            *(near_pairs(block, rank) if rule.kind == "id" else _no_pairs()),
+            near_pairs(block) if rule.kind == "id" else no_pairs(),
         )
 
     @classmethod
@@ -121,12 +119,9 @@ class MissFacts:
             crowd[part.target_rows] = part.crowd
         instead = pl.concat([_NOTHING_INSTEAD, *(part.instead for part in parts)])
         near = NearPairs.joined([part.near for part in parts])
-        by_chance = NearPairs.joined([part.by_chance for part in parts])
         everyone = np.arange(matches.n_queries)
         rows = np.arange(n)
-        return cls(
-            everyone, rows, repeats, sibling, piece, crowd, instead, near, by_chance
-        )
+        return cls(everyone, rows, repeats, sibling, piece, crowd, instead, near)
 
 
 def piece_ranks(block: Context, rank: Ints, rule: MatchRule) -> Ints:
@@ -158,48 +153,53 @@ def piece_ranks(block: Context, rank: Ints, rule: MatchRule) -> Ints:
 
 def _half_repeated(block: Context, k: int) -> Bools:
     """The queries of which at least half of the first k results repeat one above."""
-    repeated = block.summed(block.repeats, [k])[:, 0]
-    shown = block.summed(np.ones_like(block.repeats), [k])[:, 0]
-    return (repeated > 0) & (2 * repeated >= shown)
+    again = np.flatnonzero(block.repeats & (block.rank <= k))
+    repeated = np.bincount(block.code[again], minlength=block.lengths.size)
+    return (repeated > 0) & (2 * repeated >= np.minimum(block.lengths, k))
 
 
-def near_pairs(block: Context, rank: Ints) -> tuple[NearPairs, NearPairs]:
+def missed_ids(block: Context) -> Ints:
+    """The targets of a block that have an id and were not returned."""
+    rank = best_ranks(block.matches)
+    has_id = block.targets["item"].is_not_null().to_numpy()
+    return np.flatnonzero((rank == NEVER) & block.matches.relevant(block.rel) & has_id)
+
+
+def of_another(query: Ints) -> Ints:
+    """Each of these queries exchanged for another of them; none where there is only one."""
+    codes, place = np.unique(query, return_inverse=True)
+    return np.roll(codes, 1)[place] if codes.size > 1 else query[:0]
+
+
+def near_pairs(block: Context, *, by_chance: bool = False) -> NearPairs:
     """Missed targets of a block and results of their query whose ids may be alike.
 
-    ``rank`` is the best rank of each target. The second are those where each query has the targets
-    of another one: what a rule meets there, it meets by chance.
+    ``by_chance``: where each query has the targets of another one.
     """
     if "item" not in block.frame.columns or block.frame["item"].null_count():
-        return _no_pairs()
-    has_id = block.targets["item"].is_not_null().to_numpy()
-    missed = np.flatnonzero((rank == NEVER) & block.matches.relevant(block.rel) & has_id)
-    if not missed.size:
-        return _no_pairs()
+        return no_pairs()
+    missed = missed_ids(block)
     query = block.matches.target_query[missed]
-    codes, place = np.unique(query, return_inverse=True)
+    query = of_another(query) if by_chance else query
+    if not query.size:
+        return no_pairs()
     names = block.targets["item"].gather(as_series(missed))
-    wanted = [Ids(query, names)]
-    if codes.size > 1:
-        wanted.append(Ids(np.roll(codes, 1)[place], names))
-    pairs = [
-        replace(
-            near,
-            target=block.target_rows[missed][near.target],
-            result=block.rank[near.result],
-        )
-        for near in NearPairs.of_each(wanted, Ids(block.code, block.frame["item"]))
-    ]
-    return pairs[0], pairs[1] if len(pairs) > 1 else _no_pairs()[1]
+    near = NearPairs.of(Ids(query, names), Ids(block.code, block.frame["item"]))
+    return replace(
+        near,
+        target=block.target_rows[missed][near.target],
+        result=block.rank[near.result],
+    )
 
 
 @cache
-def _no_pairs() -> tuple[NearPairs, NearPairs]:
+def no_pairs() -> NearPairs:
     """No pairs, neither of a query nor by chance.
 
     Not made when this is imported: the table library would start its threads, and a process
     that is forked after it hangs.
     """
-    return NearPairs.joined([]), NearPairs.joined([])
+    return NearPairs.joined([])
 
 
 _NOTHING_INSTEAD = pl.DataFrame(
@@ -216,6 +216,8 @@ def _came_instead(block: Context, k: int, wanted: Bools) -> pl.DataFrame:
 
     A result with neither is named by its place.
     """
+    if not wanted.any():
+        return _NOTHING_INSTEAD
     rows = np.flatnonzero(
         (block.rank <= k) & ~block.holds_target & wanted[block.codes][block.code]
     )
