@@ -63,7 +63,7 @@ def records(draw: st.DrawFn) -> list[dict[str, Any]]:
         "id": st.sampled_from(["q0", "a query whose id is rather long"]),
     }
     record = st.fixed_dictionaries({"retrieved": listed, "ground_truth": TRUTH}, optional=extra)
-    found = draw(st.lists(record, min_size=3, max_size=12))
+    found: list[dict[str, Any]] = draw(st.lists(record, min_size=3, max_size=12))
     if any(ends_early(result) for one in found for result in one["retrieved"]):
         for one in found:
             one.pop("id", None)  # of two faults either may be named first
