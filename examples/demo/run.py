@@ -60,7 +60,8 @@ def main() -> None:
     _calipers("gate", "save", "bm25.jsonl", *TRUTH, "-m", "recall@10,ndcg@10", "-o", "main.json")
     _calipers("gate", "rebuilt.jsonl", *TRUTH, "--baseline", "main.json")
     _step("Why did it get worse?")
-    _calipers("misses", "rebuilt.jsonl", *TRUTH, "--corpus", "chunks-rebuilt.jsonl", "-k", "10")
+    lost = ("--worse-than", "main.json", "--corpus", "chunks-rebuilt.jsonl")
+    _calipers("misses", "rebuilt.jsonl", *TRUTH, *lost)
     _step("Where to look next")
     page = options.output / "report.html"
     print(f"Open {page} in a browser. Your own data, without any labels: calipers init ./docs")

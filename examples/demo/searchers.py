@@ -45,8 +45,10 @@ def bm25(chunks: Sequence[Chunk]) -> Search:
     index.index([words(chunk.text) for chunk in chunks], show_progress=False)
 
     def search(query: str, k: int) -> list[Result]:
-        found, scores = index.retrieve([words(query)], k=k, show_progress=False)
-        return results(chunks, found[0].tolist(), scores[0].tolist())
+        scores = index.get_scores(words(query))
+        # Topics share texts: which of equal scores comes first depends on the processor otherwise.
+        found = np.argsort(-scores, kind="stable")[:k]
+        return results(chunks, found.tolist(), scores[found].tolist())
 
     return search
 

@@ -921,6 +921,7 @@ def misses(
     corpus: CorpusInput | None = None,
     candidates: RunInput | None = None,
     exact: RunInput | None = None,
+    worse_than: RunInput | Scores | None = None,
 ) -> Misses:
     """One reason for each piece of ground truth that is not in the first k results."""
 

@@ -21,7 +21,8 @@ OFFERED = {
     "gate": "data ground_truth run columns where rel match level require baseline by allow must "
     "metrics k",
     "diagnose": "data ground_truth run columns where rel match level k corpus candidates price",
-    "misses": "data ground_truth run columns where rel match level k corpus candidates exact",
+    "misses": "data ground_truth run columns where rel match level k corpus candidates exact "
+    "worse_than",
     "explain": "question columns run ground_truth k corpus match",
     "grow": "data ground_truth run columns where rel match level corpus_size times to metrics k by",
     "audit": "ground_truth columns corpus traces match",

@@ -59,6 +59,8 @@ FURTHER = ("columns", "match", "level", "rel", "corpus_size")
 NOT_OFFERED = ("retriever", "headers", "results", "timeout")
 WRITING = ("accept", "move_up")
 """Arguments that write over a file, offered with --write."""
+RESULTS = ("data", "run", "candidates", "exact", "worse_than")
+"""Arguments that hold what a retriever returned."""
 FILES = ("systems", "traces", "must")
 """Arguments that name files, beside those that are declared as paths."""
 NEXT = {
@@ -264,7 +266,7 @@ class _Shown(Protocol):
 
 def _paths(keywords: Mapping[str, object]) -> Iterator[str]:
     """The files that may hold queries with results, also sealed ones."""
-    for name in ("data", "run", "systems", "traces", "candidates", "exact", "corpus"):
+    for name in (*RESULTS, "systems", "traces", "corpus"):
         value = keywords.get(name) or ()
         if isinstance(value, str):
             yield value

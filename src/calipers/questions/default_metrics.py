@@ -54,6 +54,8 @@ def choose_primary(
 
 
 FINDING = ("recall", "hit_rate", "precision", "f1")
+FOUND = ("recall", "hit_rate", "full_recall")
+"""Metrics that say whether a query finds less of what it should."""
 ORDER = ("ndcg", "mrr", "map")
 
 

@@ -205,7 +205,13 @@ def only_where(
         truth.target_query, truth.targets["grade"] > 0, truth.queries.height
     )
     known = truth.queries.with_columns(pl.Series("targets", counts.astype(np.int64)))
-    chosen = queries_where(known, truth.tags, where)
+    return only_queries(truth, run, queries_where(known, truth.tags, where))
+
+
+def only_queries(
+    truth: GroundTruth, run: Run, chosen: pl.Series
+) -> tuple[GroundTruth, Run]:
+    """Restrict the ground truth and the run to some queries of the ground truth, by a mask."""
     others = truth.queries["query"].filter(~chosen).implode()
 
     def kept(frame: pl.DataFrame) -> pl.DataFrame:

@@ -261,3 +261,51 @@ def test_a_baseline_in_a_pipe_is_read_once(tmp_path):
     os.mkfifo(pipe)
     threading.Thread(target=pipe.write_bytes, args=(saved.read_bytes(),), daemon=True).start()
     assert read_baseline(pipe).name == "main"
+
+
+def _a_loss(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = {
+        name: [
+            {"query": f"q{n}", "retrieved": [*first, "x", "y"], "ground_truth": ["a"]}
+            for n in range(12)
+        ]
+        for name, first in (("old", ["a"]), ("new", ["z"]), ("late", ["z", "z2", "z3", "a"]))
+    }
+    rows["new"][0] = rows["old"][0]
+    for name, some in rows.items():
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, some)))
+    calipers_command("gate", "save", "old.jsonl", "-k", "3,10", "-o", "main.json")
+
+
+@pytest.mark.parametrize(
+    ("run", "more", "why"),
+    [
+        ("new", (), "calipers misses new.jsonl --worse-than main.json"),
+        ("new", ("-k", "3"), "calipers misses new.jsonl --worse-than main.json -k 3"),
+        ("late", (), None),
+    ],
+)
+def test_a_build_that_finds_less_is_told_which_command_says_why(
+    tmp_path, monkeypatch, run, more, why
+):
+    _a_loss(tmp_path, monkeypatch)
+    printed = calipers_command("gate", f"{run}.jsonl", "-b", "main.json", *more)
+    assert printed.code == 1
+    assert "Is the loss meant?" in printed.out
+    told = [line for line in printed.out.splitlines() if line.startswith("Why: ")]
+    assert told == ([] if why is None else [f"Why: {why}"])
+    if why is not None:
+        found = calipers_command(*why.split()[1:])
+        assert found.code == 0
+        assert found.out.startswith("11 queries find less than in main: 11 of 11 targets are not")
+
+
+def test_k_chooses_among_the_metrics_of_the_baseline(tmp_path, monkeypatch):
+    _a_loss(tmp_path, monkeypatch)
+    late = calipers_command("gate", "late.jsonl", "-b", "main.json", "-k", "3")
+    assert "recall@3 fell from 1.000 to 0.000" in late.out
+    assert "@10" not in late.out
+    refused = calipers_command("gate", "late.jsonl", "-b", "main.json", "-k", "7")
+    assert refused.code == 2
+    assert "has no metric at k = 7; its k are 3, 10" in refused.err

@@ -24,6 +24,7 @@ from calipers.questions.compare.paired_claim import claim_of, difference_of
 from calipers.questions.default_metrics import asked_metrics
 from calipers.questions.gate.conditions import summary_of
 from calipers.questions.gate.result import (
+    ACCEPT,
     SIGNIFICANT,
     Check,
     GateRule,
@@ -43,9 +44,6 @@ SIGN_LEVEL = 0.01
 FEWEST_LOST = 3
 """A slice fails by its mean only if at least this many more queries lost than gained."""
 REPAIR = "Save the baseline again (`calipers gate save`), or compare all the same with --anyway."
-ACCEPT = (
-    "Is the loss meant? Make it the baseline: `calipers gate --accept 'why it is meant'`"
-)
 
 
 def standing(

@@ -16,7 +16,7 @@ from calipers.model.fact import Fact, named, sentence
 from calipers.present.escape import for_markdown, printable, query_name
 from calipers.present.scores import document as scores_document
 from calipers.questions.baseline import Baseline
-from calipers.questions.gate.result import Check, Leak, Verdict, WorstQuery
+from calipers.questions.gate.result import ACCEPT, Check, Leak, Verdict, WorstQuery
 from calipers.words import number, signed
 
 NAMED = 3
@@ -140,6 +140,8 @@ def _notes(verdict: Verdict) -> Iterator[Note]:
         head = "Lost most" if failed.change else "Worst"
         yield Note("missing", sentence("{head}: {it.text}.", head=head, it=named(names)))
     first, *others = verdict.claims
+    if failed and failed.change and first.next != ACCEPT and verdict.accepted is None:
+        yield Note("missing", ACCEPT)
     if first.range:
         yield Note("doubt", first.range)
     if first.next and verdict.accepted is None:

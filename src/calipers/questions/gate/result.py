@@ -155,6 +155,9 @@ def check_of(summary: Summary, **further: Any) -> Check:
 
 RETRIEVER = "the retriever answers every question"
 SIGNIFICANT = "significant loss"
+ACCEPT = (
+    "Is the loss meant? Make it the baseline: `calipers gate --accept 'why it is meant'`"
+)
 """The reason given when a row fails the paired test."""
 
 

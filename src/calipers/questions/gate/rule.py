@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from calipers.engines.scoring import choose_metrics, deepest, score, uneven_clusters
+from calipers.engines.scoring import (
+    choose_metrics,
+    cutoffs,
+    deepest,
+    score,
+    uneven_clusters,
+)
 from calipers.engines.summary import facts_by_name
 from calipers.errors import (
     CalipersError,
@@ -23,7 +29,7 @@ from calipers.io.files.write import check_place
 from calipers.measures import Metric, parse
 from calipers.model.arrays import Bools, Ints
 from calipers.model.claim import Claim
-from calipers.model.fact import Fact, Sentence, joined, named, sentence
+from calipers.model.fact import Fact, Sentence, commanded, joined, named, sentence
 from calipers.model.matched import FAILED, Matched
 from calipers.model.scores import Scores
 from calipers.model.slicing import (
@@ -35,7 +41,12 @@ from calipers.model.slicing import (
     tag_cuts,
 )
 from calipers.questions.baseline import Baseline, read_baseline, write_baseline
-from calipers.questions.default_metrics import FINDING, finding_metric
+from calipers.questions.default_metrics import (
+    DEFAULT_KS,
+    FINDING,
+    FOUND,
+    finding_metric,
+)
 from calipers.questions.gate.conditions import (
     IN_WORDS,
     OPERATORS,
@@ -154,6 +165,8 @@ def _verdict(
         compared, asked, warnings = check_baseline(
             scores, kept, wanted, rule, settings, by, clusters
         )
+        if pair is not None:
+            compared = [_asking_why(check, settings.baseline) for check in compared]
         checks += compared
         notes += copies_in_words(scores.queries, cluster)
     elif by:
@@ -190,6 +203,20 @@ def _verdict(
         fingerprints=dict(scores.fingerprints),
         calipers=__version__,
     )
+
+
+def _asking_why(check: Check, baseline: object) -> Check:
+    """A failed check with the command that says why its queries find less, where one does."""
+    whole = check.status == "failed" and check.slice is None and check.metric
+    if not whole or check.claim is None or not isinstance(baseline, str | os.PathLike):
+        return check
+    metric = parse(check.metric or "")[0]
+    if metric.name not in FOUND or metric.k is None:
+        return check
+    words = ["--worse-than", os.fspath(baseline)]
+    words += [] if metric.k == DEFAULT_KS[-1] else ["-k", str(metric.k)]
+    why = commanded("Why: {it.text}", f"`calipers misses {join_words(words)}`")
+    return replace(check, claim=replace(check.claim, next=why))
 
 
 def _left_out(scores: Scores, metrics: Sequence[str]) -> str | None:
@@ -282,12 +309,31 @@ def _is_better(verdict: Verdict) -> bool:
 
 
 def _wanted(settings: "GateSettings", kept: Baseline | None) -> Sequence[Metric]:
-    """The metrics to compare with the baseline: those asked for, or all it has."""
+    """The metrics to compare with the baseline: those asked for, or all it has at these k."""
     if settings.metrics is None:
-        return _metrics_in(kept)
+        return _metrics_at(cutoffs(settings.k), kept)
     further = () if settings.primary is None else parse([settings.primary])
     chosen = choose_metrics(settings.metrics, settings.k, settings.reading.matching.rel)
     return tuple(dict.fromkeys((*chosen, *further)))
+
+
+def _metrics_at(ks: Sequence[int] | None, kept: Baseline | None) -> Sequence[Metric]:
+    """The metrics of a baseline that look at the first k results, for some k; None: all."""
+    every = _metrics_in(kept)
+    if ks is None or kept is None:
+        return every
+    chosen = [metric for metric in every if metric.k in ks]
+    if every and not chosen:
+        known = sorted({metric.k for metric in every if metric.k is not None})
+        asked = ",".join(map(str, ks))
+        have = (
+            f"its k are {', '.join(map(str, known))}" if known else "it has none with a k"
+        )
+        raise InvalidInput(
+            f"The baseline {kept.name} has no metric at k = {asked}; {have}. Leave -k out, or "
+            f"save the baseline again with -k {asked}."
+        )
+    return chosen
 
 
 def _metrics_in(kept: Baseline | None) -> tuple[Metric, ...]:

@@ -12,7 +12,7 @@ from calipers.model.document import (
     NoteKind,
     Table,
 )
-from calipers.model.fact import Fact, Sentence, sentence
+from calipers.model.fact import Fact, Sentence, named, sentence
 from calipers.present.escape import printable, query_name
 from calipers.questions.misses.result import REASONS, Misses
 from calipers.words import first_results
@@ -49,10 +49,12 @@ def _weight(note: str) -> NoteKind:
 
 def verdict(misses: Misses) -> str:
     """How many targets were not found."""
-    if not misses.targets:
-        return "Nothing can be missed: no query has anything to find."
     within = Fact(about="setting", k=misses.k, text="k")
     first = Sentence(first_results(misses.k, is_far=misses.is_far), [within])
+    if misses.worse_than is not None:
+        return _lost(misses, first)
+    if not misses.targets:
+        return "Nothing can be missed: no query has anything to find."
     if not misses.missed:
         return sentence(
             "Nothing was missed: every target is in the {first}.", first=first
@@ -61,6 +63,29 @@ def verdict(misses: Misses) -> str:
     return sentence(
         "{it.count} of {it.of:target|targets} {verb} not in the {first}.",
         it=missed,
+        verb="is" if misses.missed == 1 else "are",
+        first=first,
+    )
+
+
+def _lost(misses: Misses, first: Sentence) -> Sentence:
+    """How many queries find less than they did, and what they miss."""
+    lost = Fact(
+        about="count",
+        count=misses.queries,
+        text="queries that find less",
+        against=misses.worse_than,
+    )
+    name = printable(misses.worse_than or "", SHOWN)
+    if not misses.queries:
+        return sentence("No query finds less than in {name.text}.", name=named(name))
+    missed = Fact(about="count", count=misses.missed, of=misses.targets, text="targets")
+    return sentence(
+        "{it.count:query finds|queries find} less than in {name.text}: {missed.count} of "
+        "{missed.of:target|targets} {verb} not in the {first}.",
+        it=lost,
+        name=named(name),
+        missed=missed,
         verb="is" if misses.missed == 1 else "are",
         first=first,
     )

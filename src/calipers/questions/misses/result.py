@@ -97,6 +97,10 @@ class Misses(Plain, HasRows):
     """Whether k is so far beyond every list that it is no number of results."""
     map_ids: str | None = None
     """What ``--map-ids`` takes to match most of the targets that are there under another id."""
+    worse_than: str | None = None
+    """The older result, where only queries that find less than in it are listed."""
+    queries: int | None = None
+    """How many queries find less than in it."""
 
     @property
     def by_query(self) -> pl.DataFrame:
@@ -128,6 +132,8 @@ class Misses(Plain, HasRows):
         result: dict[str, Any] = plain(
             {
                 "k": self.k,
+                "worse_than": self.worse_than,
+                "queries": self.queries,
                 "targets": self.targets,
                 "found": self.found,
                 "missed": self.missed,

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 from calipers.frozen import dataclass
-from calipers.input_types import RetrieverInput, RunInput
+from calipers.input_types import PathText, RetrieverInput, RunInput, Scores
 from calipers.live.keywords import ColumnNames, RetrieverOptions
 from calipers.operation import Setting, Settings, operation
 from calipers.questions.reading import (
@@ -55,6 +55,16 @@ class MissesSettings(Settings):
             unchecked=True,
         ),
     ] = None
+    worse_than: Annotated[
+        PathText | Scores | RunInput | None,
+        Setting(
+            "Only the queries that find less than in this result of `calipers gate save`, or in "
+            "this run.",
+            metavar="FILE",
+            path=True,
+            unchecked=True,
+        ),
+    ] = None
 
 
 @operation(page="misses", command="misses")
@@ -62,7 +72,8 @@ def misses(data: Data = None, *, settings: MissesSettings) -> "Misses":
     """One reason for each piece of ground truth that is not in the first k results.
 
     ``data`` is a pair, or anything that ``read`` takes. ``candidates`` and ``exact`` are runs;
-    records may hold them too, under ``stages``.
+    records may hold them too, under ``stages``. ``worse_than`` is an older result, or a run: then
+    only the queries that find less in their first k results than they did there are listed.
 
     >>> result = misses(ground_truth={"q": ["a", "b", "c"]}, run={"q": ["a", "x", "b"]}, k=2)
     >>> result.reasons
@@ -81,15 +92,27 @@ def misses(data: Data = None, *, settings: MissesSettings) -> "Misses":
         # One object for all files: what none of them has is refused at the end.
         files = replace(reading.matching.files, columns=columns)
         reading = replace(reading, matching=replace(reading.matching, files=files))
+    where = reading.matching.where
+    if settings.worse_than is not None:
+        # An older result is of all queries, so they are chosen after the comparison.
+        reading = replace(reading, matching=replace(reading.matching, where=None))
     pair = matched(data, reading, again=True, looks=below(k))
     before, beside = (
         None if run is None else load(run, "run", columns)
         for run in (settings.candidates, settings.exact)
     )
     columns.check_used()
-    return explain_misses(
+    lost = None
+    if settings.worse_than is not None:
+        from calipers.questions.misses.lost_queries import LostQueries
+
+        matching = reading.matching
+        lost = LostQueries.of(pair, k, settings.worse_than, matching, where)
+        pair = lost.pair
+    found = explain_misses(
         pair, k, corpus=settings.corpus, candidates=before, exact=beside
     )
+    return found if lost is None else lost.within(found)
 
 
 @dataclass(frozen=True, kw_only=True)
