@@ -174,6 +174,7 @@ CASES = {
     "prefix=/data/": ("x.pdf", "/data/x.pdf"),
     "suffix=-v2": ("c1", "c1-v2"),
     "suffix=_old": ("7", "7_old"),
+    "suffix=@2024-11": ("c1", "c1@2024-11"),
     "slash": ("https://a.org/b", "https://a.org/b/"),
     "signs": ("c-1", "c1"),
     "zeros": ("c001", "c1"),
@@ -207,7 +208,13 @@ def test_a_uuid_with_zeros_nearly_meets_itself_without_hyphens() -> None:
 
 def test_numbers_of_chunks_are_no_suffix() -> None:
     query = np.zeros(3, np.int64)
-    for ends in (["_1", "_2", "_3"], ["-part1", "-part2", "-part3"], ["#a", "#b", "?a"]):
+    for ends in (
+        ["_1", "_2", "_3"],
+        ["_7", "_7", "_7"],
+        ["-part1", "-part2", "-part3"],
+        ["-2022", "-2023", "-2024"],
+        ["#a", "#b", "?a"],
+    ):
         wanted = Ids(query, pl.Series(["x", "y", "z"]))
         returned = Ids(
             query, pl.Series([f"{one}{end}" for one, end in zip("xyz", ends, strict=True)])

@@ -76,6 +76,8 @@ _WITH_SIGNS: tuple[tuple[str, ...], ...] = (
     ("zeros", "case", "signs"),
 )
 """The same where none of those is enough; they may change the prefix, so it is cut off first."""
+_SUFFIX = re.compile(r"[^\w?#].*([^\W\d]|(19|20)\d\d)|_.*([^\W\d_]|(19|20)\d\d)")
+"""What may stand behind an id: a sign with letters behind it, or with a year."""
 _AFFIXES = 3
 """At most so many prefixes, or suffixes, are taken off together."""
 
@@ -377,7 +379,8 @@ def _most_common(counts: Counter[str]) -> list[str]:
 def _suffix_counts(names: pl.Series, others: pl.Series) -> Counter[str]:
     """How often each suffix is between two names of a pair.
 
-    A number alone, or several that differ in their numbers, count the chunks of a document.
+    A number alone, or several that differ in their numbers, count the chunks of a document; a
+    year or a date counts none.
     """
     one = pl.col("one")
     other = pl.col("other")
@@ -387,10 +390,10 @@ def _suffix_counts(names: pl.Series, others: pl.Series) -> Counter[str]:
     for pair in few.iter_rows():
         shorter, longer = sorted(pair, key=len)
         suffix = longer[len(shorter) :]
-        has_letter = re.match(r"[^\w?#].*[^\W\d]|_.*[^\W\d_]", suffix)
+        is_name = _SUFFIX.match(suffix)
         # An extension has a rule of its own.
         is_extension = without_extension(longer) == without_extension(shorter)
-        if shorter and has_letter and not is_extension:
+        if shorter and is_name and not is_extension:
             counts[suffix] += 1
     kinds = Counter(re.sub(r"\d+", "0", suffix) for suffix in counts)
     alone = {
