@@ -67,6 +67,37 @@ def test_ties_that_decide_are_said_and_what_changed_leads(tmp_path):
     assert "Equal scores decide ndcg@5" in calipers_command("compare", old, new, *metrics).out
 
 
+def test_ties_that_cannot_make_the_loss_leave_the_screen_to_what_was_lost(tmp_path):
+    """Ties move ndcg@5 by less than 0.2, and every query lost its target."""
+    rows: dict[str, list[dict[str, object]]] = {"old": [], "new": []}
+    for at in range(12):
+        others = [{"id": f"x{at}-{other}", "score": 0.9 - other / 10} for other in range(6)]
+        rows["old"].append(
+            {
+                "id": f"q{at}",
+                "ground_truth": [f"t{at}"],
+                "retrieved": [{"id": f"t{at}", "score": 1}],
+            }
+        )
+        late = [*others[:3], {"id": f"t{at}", "score": others[3]["score"]}, *others[3:]]
+        rows["new"].append({**rows["old"][-1], "retrieved": late})
+    for name, some in rows.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(some))
+    old, new, main = (tmp_path / name for name in ("old.json", "new.json", "main.json"))
+    metrics = ("-m", "ndcg@5,mrr")
+    assert calipers_command("gate", "save", old, *metrics, "-o", main).code == 0
+    printed = calipers_command("gate", new, "--baseline", main).out
+    assert "Failed: ndcg@5 fell from 1.000 to 0.431" in printed
+    assert "Equal scores decide" not in printed
+    explained = calipers_command("gate", new, "--baseline", main, "--explain").out
+    assert "Equal scores decide ndcg@5: it is 0.387 in their worst order" in explained
+    # A requirement that lies between the two orders hangs on them.
+    needs = calipers_command("gate", new, "--require", "ndcg@5 >= 0.4").out
+    assert "Equal scores decide ndcg@5" in needs
+    far = calipers_command("gate", new, "--require", "ndcg@5 >= 0.3").out
+    assert "Equal scores decide" not in far
+
+
 def test_texts_that_begin_alike_are_named_by_id_and_no_cluster_is_a_slice(tmp_path):
     for name, lost in (("old", 0), ("new", 8)):
         rows = [

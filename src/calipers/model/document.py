@@ -24,6 +24,7 @@ Rows: TypeAlias = "Iterable[Any] | pl.DataFrame"
 
 NoteKind = Literal[
     "left out",  # queries that leave a mean; always shown, and not among the three
+    "changed",  # how many queries of a comparison changed, and which way
     "near ids",  # targets that were returned under nearly the same id
     "smoke test",  # questions that were made from the documents themselves
     "whole corpus",  # lists that hold everything there is
@@ -34,6 +35,7 @@ NoteKind = Literal[
     "unjudged",  # results that nobody judged
     "input",  # how the files were read: ids that were split, columns that were guessed
     "doubt",  # what these queries cannot settle, and what would
+    "latency",  # how long the retrievers took
     "next",  # a command to run next; it comes last
     "counted",  # how much there was, and what was counted twice or tied
     "marks",  # what the signs in the table mean
@@ -59,6 +61,20 @@ def note_of(text: str, kind: "NoteKind" = "input") -> "Note":
     return Note(
         next((caution for words, caution in CAUTIONS.items() if words in text), kind),
         text,
+    )
+
+
+def ties_may_make(changes: Iterable[tuple[str, float | None]], text: str) -> bool:
+    """Whether equal scores move a mean by as much as it changed, as a note on ties says."""
+    moves = [
+        (fact.metric, fact.high - fact.low)
+        for fact in facts_of(text)
+        if fact.high is not None and fact.low is not None
+    ]
+    return not moves or any(
+        metric == changed and abs(change or 0.0) <= moved
+        for changed, change in changes
+        for metric, moved in moves
     )
 
 

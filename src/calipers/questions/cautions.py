@@ -11,7 +11,7 @@ from calipers.engines.scoring import compute
 from calipers.measures import Metric
 from calipers.measures.spec import parse
 from calipers.model.arrays import Floats, Ints
-from calipers.model.fact import Fact, joined, sentence
+from calipers.model.fact import Fact, Sentence, joined, replaced, sentence
 from calipers.model.matched import Matched, Matches
 from calipers.model.ranking import result_names
 from calipers.model.scores import Scores
@@ -21,6 +21,8 @@ from calipers.statistics.clusters import exact_mean
 
 FAR = 0.02
 """So far apart must the worst and the best order of ties be to be worth a note."""
+NAMED = 3
+"""Systems of which a sentence says what ties decide; then "and 2 more"."""
 MOST_RESULTS = 1_000_000
 """With more results than this nothing is looked at a second time."""
 ORDER = ("ndcg", "mrr", "map")
@@ -111,6 +113,47 @@ def _ties(pair: Matched, scores: Scores, of: Sequence[str] | None) -> Iterator[s
             it=first,
             others=joined(*map(_and_of, others), by=""),
         )
+
+
+def ties_of_systems(facts: Sequence[Fact]) -> Sentence:
+    """What equal scores decide in several systems, as one sentence."""
+    metrics = [*dict.fromkeys(fact.metric for fact in facts)]
+    of_first, *of_others = [
+        [fact for fact in facts if fact.metric == metric] for metric in metrics
+    ]
+    first, *others = _widest(of_first)
+    return sentence(
+        "Equal scores decide {it.metric}: {it.system} is {it.low} in their worst order and "
+        "{it.high} in their best{others}{more}.",
+        it=first,
+        others=joined(*map(_and_system, others), _rest(of_first), by=""),
+        more=joined(*map(_and_metric, of_others), by=""),
+    )
+
+
+def _widest(facts: Sequence[Fact]) -> list[Fact]:
+    """The few systems whose ranges are widest."""
+    return sorted(facts, key=lambda fact: (fact.low or 0.0) - (fact.high or 0.0))[:NAMED]
+
+
+def _and_system(fact: Fact) -> Sentence:
+    return sentence(", {it.system} {it.low} and {it.high}", it=fact)
+
+
+def _and_metric(facts: Sequence[Fact]) -> Sentence:
+    ranges = joined(*map(_and_system, _widest(facts)), _rest(facts), by="")
+    return joined(
+        f"; {facts[0].metric}: ", replaced(ranges, ranges.removeprefix(", ")), by=""
+    )
+
+
+def _rest(facts: Sequence[Fact]) -> Sentence | None:
+    """How many systems are not named, with the ranges of all as facts."""
+    if len(facts) <= NAMED:
+        return None
+    rest = Fact(about="count", count=len(facts) - NAMED, text="more systems")
+    more = sentence(", and {it.count} more", it=rest)
+    return Sentence(more, [*more.facts, *facts])
 
 
 def _at_stake(scores: Scores) -> list[str]:

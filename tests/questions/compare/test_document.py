@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from calipers import compare
 from calipers.present.charts import Dot
 from calipers.questions.compare.document import differences_chart
@@ -62,3 +64,30 @@ def test_ties_stand_below_the_counts_unless_they_may_make_the_difference() -> No
         text = str(both)
         assert ("Equal scores decide" in text) == is_shown, text
         assert "12 of 12 queries better" in text
+
+
+def test_how_many_queries_changed_comes_before_ties_and_latency() -> None:
+    """A slice that fell, ties of each system and latencies leave the counts on the screen."""
+    runs = {}
+    for name, first in (("old", 0), ("new", 1)):
+        runs[name] = [
+            {**one, "latency_ms": 5.0, "ground_truth": [f"t{at}"]}
+            for at, one in enumerate(_tied(first if at < 6 else 2, 3)[at] for at in range(12))
+        ]
+    text = str(compare(runs, metrics="recall@1,ndcg@20", ties="input"))
+    counts = text.index("recall@1: 6 of 12 queries worse, none better")
+    assert counts < text.index("Equal scores decide") < text.index("Median latency"), text
+
+
+def test_the_ties_of_several_systems_are_one_line() -> None:
+    """Four systems with ties of different lengths: three are named, and all are facts."""
+    runs = {"none": _tied(0, 0), **{f"of{n}": _tied(0, n) for n in (1, 2, 3, 4)}}
+    sentences = compare(runs, metrics="ndcg@20", ties="input").document().sentences
+    ties = [line for line in sentences if "Equal scores decide" in line]
+    assert ties == [
+        "Equal scores decide ndcg@20: of4 is 0.387 in their worst order and 1.000 in their "
+        "best, of3 0.431 and 1.000, of2 0.500 and 1.000, and 1 more."
+    ]
+    facts = [fact for fact in ties[0].facts if fact.about == "bound"]
+    assert {fact.system for fact in facts} == {"of1", "of2", "of3", "of4"}
+    assert [fact.low for fact in facts if fact.system == "of1"] == [pytest.approx(0.6309, abs=1e-4)]

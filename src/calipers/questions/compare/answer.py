@@ -178,17 +178,17 @@ def _opposite(comparison: Comparison, row: Difference) -> Sentence | None:
 def _hidden(comparison: Comparison, row: Difference) -> Sentence | None:
     """Many queries that changed one way, where one that changed the other decides the mean."""
     fact = fact_of(row, comparison.facts_of(row.metric))
-    said = outweighed(fact) if row.one_outweighs else None
+    decides = outweighed(fact) if row.one_outweighs else None
     is_plain = (row.wins > row.losses) == (fact.direction == "better")
-    if said is None or (is_plain and fact.direction != "same"):
+    if decides is None or (is_plain and fact.direction != "same"):
         return None
     ways = ("worse", "better") if row.losses > row.wins else ("better", "worse")
     whose = "" if len(comparison.others) == 1 else " of {it.system}"
     return sentence(
         f"{{it.metric}}{whose}: {{it.{ways[0]}}} of {{it.queries:query|queries}} "
-        f"{ways[0]}, {{it.{ways[1]}}} {ways[1]}; {{said}}.",
+        f"{ways[0]}, {{it.{ways[1]}}} {ways[1]}; {{decides}}.",
         it=fact,
-        said=said,
+        decides=decides,
     )
 
 

@@ -14,8 +14,9 @@ from calipers.model.document import (
     Picture,
     Table,
     note_of,
+    ties_may_make,
 )
-from calipers.model.fact import Fact, Sentence, facts_of, joined, named, sentence
+from calipers.model.fact import Fact, Sentence, joined, named, sentence
 from calipers.model.scores import MetricFacts
 from calipers.present.charts import (
     Chart,
@@ -96,7 +97,7 @@ def comparison_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
         for name in comparison.systems:
             mean = comparison.mean(name, facts.name)
             is_baseline = name == comparison.baseline
-            found = None if is_baseline else comparison.difference(name, facts.name)
+            change = None if is_baseline else comparison.difference(name, facts.name)
             yield {
                 "metric": facts.name,
                 "system": name,
@@ -104,9 +105,9 @@ def comparison_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
                 "mean": mean.mean,
                 **_ends(mean, "low", "high"),
                 "n": mean.n,
-                "difference": found and found.difference,
-                **_ends(found, "difference_low", "difference_high"),
-                **{field: found and getattr(found, field) for field in TESTED},
+                "difference": change and change.difference,
+                **_ends(change, "difference_low", "difference_high"),
+                **{field: change and getattr(change, field) for field in TESTED},
                 "primary": facts.name == comparison.primary,
                 "overridden": " ".join(comparison.overridden),
             }
@@ -132,9 +133,9 @@ it is."""
 
 
 def _ends(
-    one: SystemMean | Difference | None, low: str, high: str
+    row: SystemMean | Difference | None, low: str, high: str
 ) -> dict[str, float | None]:
-    ends = None if one is None else one.interval
+    ends = None if row is None else row.interval
     return {
         low: None if ends is None else ends.low,
         high: None if ends is None else ends.high,
@@ -209,11 +210,12 @@ def _notes(comparison: Comparison) -> Iterator[Note]:
     if comparison.overridden:
         yield Note("failed", f"Compared anyway: {' '.join(comparison.overridden)}")
     divided = any(name.startswith(("precision", "f1")) for name in comparison.asked)
+    changes = [(row.metric, row.difference) for row in comparison.deciding]
     for text in comparison.recorded.notes:
         # Where no metric that decides divides by k, the length of lists changes nothing.
         if divided or "Lists end at" not in text:
             note = note_of(text)
-            decides = note.kind != "ties" or _may_be_ties(comparison, text)
+            decides = note.kind != "ties" or ties_may_make(changes, text)
             yield note if decides else Note("counted", text)
     yield from (Note("slice", text) for text in comparison.moved_slices)
     several = len(comparison.others) > 1
@@ -230,24 +232,11 @@ def _notes(comparison: Comparison) -> Iterator[Note]:
                 # Where one query hides the others, the first line says it already.
                 yield from [Note("doubt", following)] if following else []
             else:
-                yield Note("counted" if at else "doubt", text)
+                yield Note("counted" if at else "changed", text)
     yield from _latencies(comparison)
     if (detects := _detects(comparison)) is not None:
         yield Note("counted", detects)
     yield from _method(comparison)
-
-
-def _may_be_ties(comparison: Comparison, text: str) -> bool:
-    """Whether equal scores move the mean of a system by as much as a difference that decides."""
-    moves = {
-        fact.metric: fact.high - fact.low
-        for fact in facts_of(text)
-        if fact.high is not None and fact.low is not None
-    }
-    return any(
-        abs(change.difference or 0.0) <= moves.get(change.metric, -1.0)
-        for change in comparison.deciding
-    )
 
 
 def _latencies(comparison: Comparison) -> Iterator[Note]:
@@ -260,7 +249,7 @@ def _latencies(comparison: Comparison) -> Iterator[Note]:
         f"{duration(comparison.latency_ms[name])} for {printable(name, LONGEST)}"
         for name in comparison.systems
     ]
-    yield Note("input", f"Median latency: {', '.join(medians)}.")
+    yield Note("latency", f"Median latency: {', '.join(medians)}.")
 
 
 def _detects(comparison: Comparison) -> Sentence | None:
@@ -360,20 +349,20 @@ def differences_chart(comparison: Comparison) -> Chart:
         and difference.metric in bounded
     ]
     known = [difference for _, difference in drawn]
-    for one, _ in drawn:
-        known += [one.interval.low, one.interval.high] if one.interval else []
+    for row, _ in drawn:
+        known += [row.interval.low, row.interval.high] if row.interval else []
     x = spread([0.0, *known], least=0.1)
     panels = []
     for name in dict.fromkeys(row.system for row, _ in drawn):
         mine = [pair for pair in drawn if pair[0].system == name]
         y = rows([row.metric for row, _ in mine])
         marks: list[Mark] = [Stroke([(0.0, y.low), (0.0, y.high)], "even", width=1)]
-        for at, (one, difference) in enumerate(mine):
-            shape, colour = SIGNS[one.verdict]
-            label = f"{one.metric}: {signed(difference)}"
-            label += f" ({one.interval.shown})" if one.interval else ""
-            dot = Dot(difference, -at, f"{label}, {one.verdict}", colour, shape, 6)
-            marks += interval_row(dot, one.interval)
+        for at, (row, difference) in enumerate(mine):
+            shape, colour = SIGNS[row.verdict]
+            label = f"{row.metric}: {signed(difference)}"
+            label += f" ({row.interval.shown})" if row.interval else ""
+            dot = Dot(difference, -at, f"{label}, {row.verdict}", colour, shape, 6)
+            marks += interval_row(dot, row.interval)
         title = f"{printable(name, 40)} − {printable(comparison.baseline, 40)}"
         panels.append(Panel(x, y, marks, title, rows=len(mine)))
     verdicts = [

@@ -12,7 +12,7 @@ from calipers.errors import InvalidInput
 from calipers.frozen import dataclass
 from calipers.model.arrays import Bools, Floats, Ints, frozen_array
 from calipers.model.claim import Visibility
-from calipers.model.fact import Sentence, named, sentence
+from calipers.model.fact import Fact, Sentence, facts_of, named, sentence
 from calipers.model.matched import FAILED, MISSING
 from calipers.model.scores import MetricFacts, Scores
 from calipers.model.slicing import copies_in_words, tag_cuts, units_of
@@ -269,10 +269,35 @@ def _notes(systems: Mapping[str, Scores]) -> list[str]:
     """The notes of all systems, each once; one that only some have names them."""
     by_system = {name: scores.recorded.notes for name, scores in systems.items()}
     every = list(dict.fromkeys(note for notes in by_system.values() for note in notes))
-    return [
-        note if len(having) == len(systems) else _of_some(having, note)
+    owners = {
+        note: [name for name, notes in by_system.items() if note in notes]
         for note in every
-        if (having := [name for name, notes in by_system.items() if note in notes])
+    }
+    ties = [note for note in every if len(owners[note]) < len(systems) and _ties_in(note)]
+    alone = [
+        note if len(having) == len(systems) else _of_some(having, note)
+        for note, having in owners.items()
+        if note not in ties
+    ]
+    if not ties:
+        return alone
+    facts = [
+        replace(fact, system=name)
+        for name in systems
+        for note in ties
+        if name in owners[note]
+        for fact in _ties_in(note)
+    ]
+    # Few runs have ties that matter, so most comparisons never load it.
+    from calipers.questions.cautions import ties_of_systems
+
+    return [*alone, ties_of_systems(facts)]
+
+
+def _ties_in(note: str) -> list[Fact]:
+    """The means that equal scores decide, where a note is about them."""
+    return [
+        fact for fact in facts_of(note) if (fact.about, fact.text) == ("bound", "ties")
     ]
 
 

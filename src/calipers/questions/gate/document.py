@@ -11,8 +11,9 @@ from calipers.model.document import (
     Note,
     Table,
     note_of,
+    ties_may_make,
 )
-from calipers.model.fact import Fact, named, sentence
+from calipers.model.fact import Fact, facts_of, named, sentence
 from calipers.present.escape import for_markdown, printable, query_name
 from calipers.present.scores import document as scores_document
 from calipers.questions.baseline import Baseline
@@ -146,7 +147,10 @@ def _notes(verdict: Verdict) -> Iterator[Note]:
         yield Note("doubt", first.range)
     if first.next and verdict.accepted is None:
         yield Note("next", first.next)
-    yield from (note_of(note, "doubt") for note in verdict.notes)
+    for text in verdict.notes:
+        note = note_of(text, "doubt")
+        decides = note.kind != "ties" or _may_be_ties(verdict, text)
+        yield note if decides else Note("counted", text)
     if verdict.baseline is None:
         yield from (Note("counted", other.range) for other in others if other.range)
         return
@@ -164,6 +168,26 @@ def _notes(verdict: Verdict) -> Iterator[Note]:
             it=named(f"{verdict.baseline}{when}"),
         ),
     )
+
+
+def _may_be_ties(verdict: Verdict, text: str) -> bool:
+    """Whether equal scores may make a change, or hold a mean that is required."""
+    ranges = {fact.metric: fact for fact in facts_of(text)}
+    for check in verdict.checks:
+        tied = ranges.get(check.metric)
+        if check.requirement is None or tied is None:
+            continue
+        # The ties of a slice are not known apart.
+        if check.slice or (tied.low or 0.0) <= check.requirement.value <= (
+            tied.high or 0.0
+        ):
+            return True
+    changes = [
+        (check.metric, check.change.difference)
+        for check in verdict.checks
+        if check.change
+    ]
+    return ties_may_make(changes, text)
 
 
 def _value(value: float | None) -> str:
