@@ -396,8 +396,7 @@ def switch_draw(runs: Mapping[str, Run], k: int, allow: float) -> SwitchDraw:
     if only[-1.0].height == heights[0] and min(heights) > FEWEST_TO_SHARE:
         raise InvalidInput(
             f"{old} and {new} share no result. If they are two chunkings, record "
-            "document, start and end with each result; else give both the same ids "
-            "(`calipers convert --map-ids`)."
+            "document, start and end with each result; else write the same ids in both."
         )
     return SwitchDraw(old=old, new=new, queries=every, allow=allow)
 

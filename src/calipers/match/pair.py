@@ -276,6 +276,16 @@ def _to_match_again(pair: Matched) -> GroundTruth:
     return pair.as_read[0] if changed else pair.ground_truth
 
 
+def with_ids_mapped(pair: Matched) -> Matched:
+    """The same pair, its sides read with the ids that ``map_ids`` makes of theirs."""
+    if pair.matching.map_ids is None:
+        return pair
+    from calipers.match.level import map_ids
+
+    sides = map_ids(*pair.as_read, parse_id_map(pair.matching.map_ids))
+    return match_pair(*sides, replace(_lenient(pair.asked_again), map_ids=None))
+
+
 def match_call(pair: Matched, run: Run) -> Matches:
     """The matches of one call of the retriever; that it finds nothing is no error."""
     return match_pair(_to_match_again(pair), run, _lenient(pair.matching)).matches

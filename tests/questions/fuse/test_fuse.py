@@ -82,6 +82,55 @@ def test_which_queries_each_lane_wins_by_what_the_texts_show() -> None:
     assert words.wins_by["form=question"] == 0
 
 
+def test_three_lanes_have_a_page_without_a_weight_to_draw_over(tmp_path: Path) -> None:
+    lanes = {
+        "a": lane(30, lambda i: 1 + i % 3, "a"),
+        "b": lane(30, lambda i: 3 - i % 3, "b"),
+        "c": lane(30, lambda i: 2, "c"),
+    }
+    fusion = calipers.fuse(lanes, truth(30))
+    assert fusion.over_weight == ()
+    assert "in the best order" in fusion._repr_html_()
+    assert "<svg" not in fusion._repr_html_()
+    two = calipers.fuse({name: lanes[name] for name in "ab"}, truth(30))
+    assert two.over_weight
+    assert "<svg" in two._repr_html_()
+
+
+def test_lanes_with_ids_in_two_spellings_are_fused_where_the_rule_is_given() -> None:
+    """One lane has a prefix: refused with the rule, and with it the same numbers as without."""
+    lanes = {"a": lane(30, lambda i: 1 + i % 3, "a"), "b": lane(30, lambda i: 2, "b")}
+    prefixed = {
+        query: {f"idx:{item}": score for item, score in found.items()}
+        for query, found in lanes["a"].items()
+    }
+    other = {"a": prefixed, "b": lanes["b"]}
+    with pytest.raises(InvalidInput, match="map_ids"):
+        calipers.fuse(other, truth(30))
+    mapped = calipers.fuse(other, truth(30), map_ids="prefix=idx:")
+    same = calipers.fuse(lanes, truth(30))
+    assert mapped.best.means == same.best.means
+    assert mapped.claim.fact == same.claim.fact
+
+
+def test_the_first_results_of_a_fusion_may_hold_no_quote() -> None:
+    """The quote stands second in both lanes: at k = 1 nothing is found, which is no error."""
+    rows = [
+        {
+            "query": f"question {i}",
+            "ground_truth": [{"quote": f"chunk number {i:03} and"}],
+            "retrieved": [
+                {"id": f"c{i}-{j}", "text": f"the text of chunk number {100 + i + j:03} and"}
+                for j in (50, -100)
+            ],
+        }
+        for i in range(12)
+    ]
+    twice = calipers.fuse({"a": rows, "b": rows}, k=1)
+    assert twice.best.means["recall@1"] == 0.0
+    assert twice.ceiling.recall == 1.0
+
+
 def test_a_reranker_beside_its_candidates() -> None:
     rows: list[dict[str, Any]] = []
     for i in range(30):
@@ -100,6 +149,7 @@ def test_a_reranker_beside_its_candidates() -> None:
     better = "It is better than the order as given: ndcg@10 is 0.772, it was 0.315."
     assert line == f"▲ Use reranked alone. {better}"
     found = calipers.fuse({"reranked": rows}, metrics="mrr@10")
+    assert "The reranker brings" in found._repr_html_()
     assert found.reranker is not None
     assert found.reranker.before["mrr@10"] == pytest.approx(1 / 8)
     assert found.reranker.after["mrr@10"] == pytest.approx(20 / 30 + 10 / 30 / 8)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from calipers.engines.scoring import compute
 from calipers.frozen import dataclass
-from calipers.match.pair import match_again
+from calipers.match.pair import match_again, match_call
 from calipers.measures import Metric
 from calipers.model.arrays import Floats, Ints
 from calipers.model.matched import Matched, Matches
@@ -68,9 +68,9 @@ class Bench:
         known = self.pair.matches
         if self.pair.recorded.match != "id" or known.leaked is not None:
             # A quote may be split over several results, so edges depend on what stands
-            # beside.
+            # beside. That the first k of a setting hold nothing is no error.
             for way in ways:
-                yield match_again(self.pair, self.run(way, k, depths)).matches
+                yield match_call(self.pair, self.run(way, k, depths))
             return
         for first in range(0, len(ways), WAYS_AT_ONCE):
             for rank in self._ranks(ways[first : first + WAYS_AT_ONCE], depths):

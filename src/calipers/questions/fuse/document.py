@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 
 from calipers.model.document import (
     Cell,
@@ -30,7 +31,8 @@ def document(fusion: Fusion) -> Document:
             _settings(fusion),
             _lanes(fusion),
             *_details(fusion),
-            Picture(lambda: over_weight(fusion)),
+            # Only two lanes have one weight to draw over.
+            *([Picture(partial(over_weight, fusion))] if fusion.over_weight else []),
             *(
                 Lines(text.split("\n"), f"{engine}: {fusion.advised.name}", detail=True)
                 for engine, text in fusion.snippets.items()
@@ -207,12 +209,10 @@ def _at_most(fusion: Fusion) -> Sentence:
     )
 
 
-def over_weight(fusion: Fusion) -> Chart | None:
+def over_weight(fusion: Fusion) -> Chart:
     """The gain over the default against the weight of the second lane, with its band."""
     points = fusion.over_weight
     second = fusion.lanes[1].name
-    if not points:
-        return None
     band = [
         (point.weight, point.low, point.high)
         for point in points

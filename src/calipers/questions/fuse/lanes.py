@@ -229,5 +229,5 @@ def check_lanes(lanes: Lanes, idle: Sequence[int]) -> None:
             raise InvalidInput(
                 f"{names} share no result at all: their ids look like "
                 f"{lanes.items(first, 1)[0]!r:.40} and {lanes.items(lane, 1)[0]!r:.40}. "
-                "Give both lanes the same ids (`calipers convert --map-ids`)."
+                "Give both lanes the same ids (--map-ids says what does not count in them)."
             )

@@ -72,7 +72,7 @@ def fuse(
     """
     from calipers.engines.scoring import facts_of
     from calipers.errors import InvalidInput
-    from calipers.match.pair import match_again
+    from calipers.match.pair import match_again, with_ids_mapped
     from calipers.model.slicing import units_of
     from calipers.questions.default_metrics import asked_metrics, metrics_compared
     from calipers.questions.fuse.rule import fuse_lanes
@@ -104,7 +104,8 @@ def fuse(
     today = settings.today
     truth = first.ground_truth
     return fuse_lanes(
-        pairs,
+        # Lanes that write their ids in two ways share them as they are mapped.
+        {name: with_ids_mapped(pair) for name, pair in pairs.items()},
         sorted(
             (metric for metric in chosen if str(metric) in names),
             key=lambda metric: names.index(str(metric)),
