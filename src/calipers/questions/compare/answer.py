@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from calipers.model.claim import Standing
-from calipers.model.fact import Fact, Sentence, joined, sentence
+from calipers.model.fact import Fact, Sentence, joined, named, sentence
 from calipers.questions.compare.paired_claim import (
     fact_of,
     is_large,
@@ -136,11 +136,11 @@ def _group(
     alike = [comparison.difference(row.system, metric) for row in rows]
     verb = "is" if len(rows) == 1 else "are"
     head = sentence(
-        "{names} {verb} {standing} than {baseline}",
+        "{names} {verb} {standing} than {baseline.text}",
         names=_named(comparison, rows),
         verb=verb,
         standing=standing,
-        baseline=comparison.baseline,
+        baseline=named(comparison.baseline),
     )
     if any(difference.verdict != standing for difference in alike):
         each = [f"{row.system} in {row.metric}" for row in rows[:NAMED]]
@@ -233,9 +233,10 @@ def _undecided(comparison: Comparison) -> Sentence:
             primary=comparison.deciding[0].metric,
         )
     return sentence(
-        "No clear difference between {whom} and {baseline} on {it.count:query|queries}.",
+        "No clear difference between {whom} and {baseline.text} on "
+        "{it.count:query|queries}.",
         whom=whom if several else _one(comparison),
-        baseline=comparison.baseline,
+        baseline=named(comparison.baseline),
         it=queries,
     )
 

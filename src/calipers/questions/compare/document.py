@@ -1,6 +1,7 @@
 """A comparison as a document: which system is better, the table, and what these queries settle."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from calipers.model.claim import p_text
@@ -246,10 +247,19 @@ def _latencies(comparison: Comparison) -> Iterator[Note]:
     from calipers.live.document import duration
 
     medians = [
-        f"{duration(comparison.latency_ms[name])} for {printable(name, LONGEST)}"
+        sentence(
+            "{took.text} for {whose.text}",
+            took=replace(
+                named(duration(comparison.latency_ms[name])),
+                system=name,
+                value=comparison.latency_ms[name],
+            ),
+            whose=named(printable(name, LONGEST)),
+        )
         for name in comparison.systems
     ]
-    yield Note("latency", f"Median latency: {', '.join(medians)}.")
+    text = joined("Median latency: ", joined(*medians, by=", "), ".", by="")
+    yield Note("latency", text)
 
 
 def _detects(comparison: Comparison) -> Sentence | None:

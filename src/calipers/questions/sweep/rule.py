@@ -8,6 +8,7 @@ import numpy as np
 from calipers.engines.scoring import compute, cutoffs, of_returned, score
 from calipers.errors import InvalidInput, check_number
 from calipers.measures import Metric, parse
+from calipers.model.fact import Fact, sentence
 from calipers.model.matched import Matched
 from calipers.model.recorded import Recorded
 from calipers.model.scores import Scores
@@ -24,9 +25,10 @@ from calipers.questions.sweep.result import Sweep, SweepPoint, SweepValue
 from calipers.questions.sweep.turned_round import reverse_claim
 from calipers.questions.tokens import may_have_tokens, token_use, tokens_shown
 
-NO_TOKENS = (
-    "What 1,000 queries cost is not known: not every result has 'tokens', and not every one a "
-    "'text'."
+NO_TOKENS = sentence(
+    "What {it.count} queries cost is not known: not every result has 'tokens', and not every "
+    "one a 'text'.",
+    it=Fact(about="setting", count=1_000, text="priced"),
 )
 NEEDED = ("precision", "recall")
 """The metrics that every sweep measures."""
