@@ -269,3 +269,14 @@ def test_how_much_so_many_queries_confirm(tmp_path):
     assert "40 sealed queries confirm a gain of about 0.3 in recall@10." in " ".join(
         str(few).split()
     )
+
+
+def test_commands_quote_names_with_blanks(truth, tmp_path, monkeypatch):
+    """The one that seal prints, the one of a refused file, and the one for queries that lack."""
+    monkeypatch.chdir(tmp_path)
+    truth.rename(tmp_path / "all questions.jsonl")
+    found = calipers.seal("all questions.jsonl")
+    assert "confirm OLD NEW --sealed 'all questions.sealed.jsonl'`" in str(found)
+    run = {f"q{i}": [f"d{i}"] for i in range(1, 60)}
+    with pytest.raises(InvalidInput, match=r"retrieve RETRIEVER 'all questions\.sealed\.jsonl'`"):
+        calipers.confirm({"q1": ["d1"]}, run, sealed="all questions.sealed.jsonl")

@@ -1,6 +1,5 @@
 """Slices that moved much more than all queries together: what one mean does not show."""
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
@@ -19,6 +18,7 @@ from calipers.questions.compare.paired_claim import (
     is_large,
     since_baseline,
 )
+from calipers.shell import join_words
 from calipers.statistics.clusters import as_units
 from calipers.statistics.paired_rows import PairedRow, paired_rows
 
@@ -126,5 +126,5 @@ def _in_words(fact: Fact, metric: MetricFacts, *, several: bool) -> Sentence:
     """A slice that moved, and the command that shows its queries."""
     what = f"{metric.name} of {fact.system}" if several else metric.name
     text = since_baseline(fact, metric, f"{what} ({fact.slice})", "worse")
-    where = shlex.quote(fact.slice or "")
+    where = join_words([fact.slice or ""])
     return joined(text, f"Which: `calipers compare --where {where} --explain`")

@@ -47,6 +47,7 @@ from calipers.questions.seal.ledger import (
 )
 from calipers.questions.seal.rule import content
 from calipers.questions.systems import matched_systems, measured_before, name_systems
+from calipers.shell import join_words
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.paired_rows import PairedRow, paired_rows
 from calipers.words import plural
@@ -260,11 +261,13 @@ def _measured(
         lacking = with_status(pair.matches.status, MISSING)
         if lacking.any():
             some = truth.queries["query"].filter(lacking).head(3).to_list()
+            file = join_words([str(sealed)])
             raise InvalidInput(
                 f"{name} lacks "
                 f"{plural(int(lacking.sum()), 'sealed query', 'sealed queries')} of "
                 f"{truth.n_queries:,}, such as {', '.join(map(repr, some))}; ask the "
-                f"retriever all of them: `calipers retrieve {sealed}`. Nothing was spent."
+                f"retriever all of them: `calipers retrieve RETRIEVER {file}`. Nothing was "
+                "spent."
             )
     old, new = (score(pair, (metric.with_rel(pair.rel),)) for pair in pairs.values())
     facts = new.metrics[0]

@@ -1,6 +1,5 @@
 """Queries that fail together: the retriever failed, returned nothing, or always the same."""
 
-import shlex
 from collections.abc import Iterator
 
 import numpy as np
@@ -15,6 +14,7 @@ from calipers.present.escape import printable
 from calipers.questions.diagnose.cures import Seen
 from calipers.questions.slices.result import Slice
 from calipers.questions.slices.rule import slice_scores
+from calipers.shell import join_words
 from calipers.words import number, plural
 
 FEWEST = 5
@@ -186,7 +186,7 @@ def _slice(scores: Scores, row: Slice) -> Group:
             ),
         ),
         "like the rest",
-        f"Why: `calipers misses --where {shlex.quote(chosen)}`",
+        f"Why: `calipers misses --where {join_words([chosen])}`",
     )
 
 

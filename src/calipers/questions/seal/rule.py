@@ -34,6 +34,7 @@ from calipers.questions.seal.ledger import (
     per_look,
     read_ledger,
 )
+from calipers.shell import join_words
 from calipers.statistics.queries_needed import fewest_queries, visible_difference
 from calipers.version import __version__
 from calipers.words import plural
@@ -287,7 +288,8 @@ def document(sealed: Sealed) -> Document:
         text="sealed",
     )
     looks = Fact(about="setting", count=sealed.looks, value=per_look(sealed.looks))
-    ask = f"calipers confirm OLD NEW --sealed {files['sealed']}"
+    words = ["calipers", "confirm", "OLD", "NEW", "--sealed", files["sealed"]]
+    ask = join_words(words if beside else [*words, "--ledger", ledger])
     return Document(
         sentence(
             "Sealed {it.count} of {it.of:query|queries} ({it.value:.0%}); "
@@ -306,7 +308,7 @@ def document(sealed: Sealed) -> Document:
                     ledger=named(ledger),
                 ),
             ),
-            Note("next", f"Then ask: `{ask}{'' if beside else f' --ledger {ledger}'}`"),
+            Note("next", f"Then ask: `{ask}`"),
         ],
     )
 

@@ -1,7 +1,6 @@
 """Scores by slice of the queries, and the claims about them."""
 
 from collections.abc import Mapping, Sequence
-from shlex import quote
 from typing import Any, ClassVar, Literal
 
 from calipers.frozen import dataclass
@@ -9,6 +8,7 @@ from calipers.model.claim import Claim
 from calipers.model.fact import Fact, commanded, sentence
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval
+from calipers.shell import join_words
 
 Standing = Literal["better", "worse", "no clear difference"]
 MOST_CLAIMS = 3
@@ -115,7 +115,7 @@ def _claim(row: Slice) -> Claim:
             it=fact,
         )
     if row.is_worse:
-        why = f"`calipers misses --where {quote(f'{row.by}={row.value}')}`"
+        why = f"`calipers misses --where {join_words([f'{row.by}={row.value}'])}`"
         following = commanded("Why: {it.text}", why)
     text = sentence(
         "{it.text} is {said}: {it.metric} is {it.value} on {it.queries:query|queries} "
