@@ -1,5 +1,7 @@
 """A run is ranked the same way however its rows are cut into batches."""
 
+import gc
+import weakref
 from itertools import pairwise
 from typing import Any
 
@@ -88,3 +90,14 @@ def test_a_run_without_rows_has_no_first_frame() -> None:
     first, run = peek(Run(lambda: iter((empty,))))
     assert first is None
     assert [frame.height for frame in run.scan()] == [0]
+
+
+def test_an_evaluated_run_of_mappings_is_let_go_without_the_garbage_collector() -> None:
+    pair = calipers.read(ground_truth={"q": {"a": 1}}, run={"q": {"b": 2.0, "a": 1.0}})
+    kept = weakref.ref(pair.run.scan)
+    gc.disable()
+    try:
+        del pair
+        assert kept() is None
+    finally:
+        gc.enable()

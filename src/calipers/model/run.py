@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from typing import Any, Protocol, Self, TypeVar, cast
 
@@ -159,7 +159,9 @@ class Scored:
         self, names: list[str], lengths: Ints, items: list[str], scores: Floats
     ) -> None:
         """Replace the mappings by lists: queries, numbers of results, and the results."""
-        self._table = lambda: self._table_of(names, lengths, items, scores)
+        # A function that held this run would make a circle, and keep the lists in memory
+        # until the next garbage collection.
+        self._table = partial(self._table_of, names, lengths, items, scores)
 
     def __call__(self) -> Iterator[pl.DataFrame]:
         """The table, in one piece."""
