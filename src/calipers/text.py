@@ -181,4 +181,5 @@ def _check_unicode(text: str) -> None:
     try:
         text.encode("latin-1")
     except UnicodeEncodeError:
-        text.encode("utf-32")
+        # Where the letters beyond 16 bits are few, as in any language, this is the quickest.
+        text.encode("utf-16-le")

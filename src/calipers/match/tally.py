@@ -271,7 +271,7 @@ def assemble(
     rank = rank[kept]
     target = target[kept]
     overlap = np.ones(rank.size) if overlap is None else overlap[kept]
-    edge_order = np.lexsort((place[target], rank, query_of[target]))
+    edge_order = _by_rank(query_of[target], rank, place[target])
     same_item = _same_items(ground_truth)
     return Matches(
         query_rows=lambda: ground_truth.queries,
@@ -287,6 +287,14 @@ def assemble(
         corpus_size=corpus_size,
         target_item=None if same_item is None else same_item[order],
     )
+
+
+def _by_rank(query: Ints, rank: Ints, place: Ints) -> Ints:
+    """The order of edges by query, rank and the place of their target."""
+    if (place[1:] < place[:-1]).any():
+        return np.lexsort((place, rank, query))
+    # They come by place, and so nearly by query: one sort instead of three.
+    return np.argsort((query << 32) + rank, kind="stable")
 
 
 def _units(ground_truth: GroundTruth) -> Ints:

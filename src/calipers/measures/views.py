@@ -59,7 +59,7 @@ class Found:
         # Edges are sorted by rank, so assigning them in reverse leaves the smallest rank.
         best[dense[matches.edge_target[holds]][::-1]] = edge_rank[::-1]
         new = np.ones(edge_query.size, dtype=np.bool_)
-        new[1:] = (np.diff(edge_query) != 0) | (np.diff(edge_rank) != 0)
+        new[1:] = (edge_query[1:] != edge_query[:-1]) | (edge_rank[1:] != edge_rank[:-1])
         return cls(
             unit_query,
             best,
@@ -182,9 +182,9 @@ class Claims:
 def position_in_query(query: Ints) -> Floats:
     """1, 2, 3 … within each run of equal query codes (sorted input)."""
     index = np.arange(query.size)
-    starts = np.flatnonzero(np.diff(query, prepend=-1))
-    lengths = np.diff(starts, append=query.size)
-    return (index - np.repeat(starts, lengths) + 1).astype(np.float64)
+    first = index.copy()
+    first[1:][query[1:] == query[:-1]] = 0
+    return (index - np.maximum.accumulate(first) + 1).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)

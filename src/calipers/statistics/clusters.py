@@ -38,13 +38,21 @@ class Units:
 
     def central(self, power: int) -> float:
         """The central moment sum of the values, independent of their order."""
+        distance = self.values - self.mean
+        moment = distance
         # Multiplied: a power of an array may differ in its last digit by position.
-        return exact_sum(np.prod([self.values - self.mean] * power, axis=0))
+        for _ in range(power - 1):
+            moment = moment * distance
+        return exact_sum(moment)
 
     @cached_property
     def variance(self) -> float:
         """The variance of a sample (n - 1); 0.0 where it is only rounding noise."""
-        if self.n < 2 or np.ptp(self.values) <= 1e-12 * np.abs(self.values).max():
+        if self.n < 2:
+            return 0.0
+        low = float(self.values.min())
+        high = float(self.values.max())
+        if high - low <= 1e-12 * max(-low, high):
             return 0.0
         return self.central(2) / (self.n - 1)
 
@@ -74,14 +82,12 @@ def as_units(
         )
     if not len(kept):
         return Units(kept, float("nan"), kept != 0.0)
+    if clusters is None and weights is None:
+        return Units(kept, exact_mean(kept), kept != 0.0)
     weight = np.ones(len(kept)) if weights is None else weights[defined]
     mean = exact_mean(kept) if weights is None else weighted_mean(kept, weight)
     if clusters is None:
-        linear = (
-            kept
-            if weights is None
-            else mean + (kept - mean) * (weight / exact_mean(weight))
-        )
+        linear = mean + (kept - mean) * (weight / exact_mean(weight))
         return Units(linear, mean, kept != 0.0)
     _, number = np.unique(np.asarray(clusters)[defined], return_inverse=True)
     order = np.lexsort((kept, number))
