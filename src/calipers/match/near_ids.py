@@ -9,7 +9,7 @@ Few ids are nearly alike, so a filter comes first (``calipers.match.id_hashes``)
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -255,7 +255,7 @@ class NearPairs:
 
     def _become_equal(self, how: IdMap) -> Bools:
         """Which pairs become equal."""
-        rules = tuple(rule for rule in how.rules if self._letters & _CHANGED[rule])
+        rules = self._changing(how.rules)
         if how.rules and not rules and how == IdMap((), how.rules):
             return np.zeros(self.target.size, dtype=np.bool_)
         how = replace(how, rules=rules)
@@ -263,6 +263,10 @@ class NearPairs:
             same = spelled(self.wanted, how) == spelled(self.called, how)
             self._equal[how] = np.array(same, dtype=np.bool_)
         return self._equal[how].copy()
+
+    def _changing(self, rules: tuple[str, ...]) -> tuple[str, ...]:
+        """Those of some rules that change a letter of the ids."""
+        return tuple(rule for rule in rules if self._letters & _CHANGED[rule])
 
     @cached_property
     def _equal(self) -> dict[IdMap, Bools]:
@@ -345,12 +349,13 @@ class NearPairs:
         """The prefixes that ids of one side have before those of the other, as maps to try."""
         rules: tuple[str, ...] = ()
         counts = Counter[str]()
-        for rules in _BESIDE_PREFIXES:
+        for rules in self._distinct(_BESIDE_PREFIXES):
             how = IdMap((), rules)
             counts = _prefix_counts(spelled(self.wanted, how), spelled(self.called, how))
             if counts:
                 break
-        for further in () if counts else _WITH_SIGNS:
+        # Without rules a cut finds no prefix that is not found there.
+        for further in () if counts else self._distinct(((), *_WITH_SIGNS))[1:]:
             rules = further
             counts = _cut_counts(self.wanted, self.called, IdMap((), rules))
             if counts:
@@ -361,6 +366,13 @@ class NearPairs:
         yield from (IdMap((prefix,), rules) for prefix in prefixes)
         if len(prefixes) > 1:
             yield IdMap(tuple(prefixes), rules)
+
+    def _distinct(self, several: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
+        """The first of those rules that change the same letters of the ids."""
+        first: dict[tuple[str, ...], tuple[str, ...]] = {}
+        for rules in several:
+            first.setdefault(self._changing(rules), rules)
+        return [*first.values()]
 
     def _suffixes(self) -> Iterator[IdMap]:
         """The suffixes that ids of one side have behind those of the other, as maps to try."""
