@@ -26,7 +26,6 @@ from calipers.errors import (
     is_command_line,
 )
 from calipers.frozen import dataclass
-from calipers.keywords import in_python
 from calipers.words import did_you_mean
 
 ASKING = "Asking"
@@ -193,6 +192,8 @@ def takes_keywords(function: F) -> F:
             return function(*in_order, **named)
         except CalipersError as error:
             if not is_command_line() and len(error.args) == 1:
+                from calipers.keywords import in_python
+
                 # What to do is said with keywords, whoever wrote the sentence.
                 error.args = (in_python(str(error), "="),)
             raise
