@@ -165,9 +165,7 @@ def _verdict(
         compared, asked, warnings = check_baseline(
             scores, kept, wanted, rule, settings, by, clusters
         )
-        if pair is not None:
-            compared = [_asking_why(check, settings.baseline) for check in compared]
-        checks += compared
+        checks += [_asking_why(check, settings.baseline, pair) for check in compared]
         notes += copies_in_words(scores.queries, cluster)
     elif by:
         raise InvalidInput(
@@ -205,10 +203,12 @@ def _verdict(
     )
 
 
-def _asking_why(check: Check, baseline: object) -> Check:
+def _asking_why(check: Check, baseline: object, pair: Matched | None) -> Check:
     """A failed check with the command that says why its queries find less, where one does."""
-    whole = check.status == "failed" and check.slice is None and check.metric
-    if not whole or check.claim is None or not isinstance(baseline, str | os.PathLike):
+    failed = check.status == "failed" and check.slice is None and check.metric
+    if not failed or check.claim is None or pair is None:
+        return check
+    if not isinstance(baseline, str | os.PathLike):
         return check
     metric = parse(check.metric or "")[0]
     if metric.name not in FOUND or metric.k is None:
@@ -325,13 +325,13 @@ def _metrics_at(ks: Sequence[int] | None, kept: Baseline | None) -> Sequence[Met
     chosen = [metric for metric in every if metric.k in ks]
     if every and not chosen:
         known = sorted({metric.k for metric in every if metric.k is not None})
-        asked = ",".join(map(str, ks))
+        wanted = ",".join(map(str, ks))
         have = (
             f"its k are {', '.join(map(str, known))}" if known else "it has none with a k"
         )
         raise InvalidInput(
-            f"The baseline {kept.name} has no metric at k = {asked}; {have}. Leave -k out, or "
-            f"save the baseline again with -k {asked}."
+            f"The baseline {kept.name} has no metric at k = {wanted}; {have}. Leave -k out, or "
+            f"save the baseline again with -k {wanted}."
         )
     return chosen
 

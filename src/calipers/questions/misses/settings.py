@@ -109,10 +109,10 @@ def misses(data: Data = None, *, settings: MissesSettings) -> "Misses":
         matching = reading.matching
         lost = LostQueries.of(pair, k, settings.worse_than, matching, where)
         pair = lost.pair
-    found = explain_misses(
+    result = explain_misses(
         pair, k, corpus=settings.corpus, candidates=before, exact=beside
     )
-    return found if lost is None else lost.within(found)
+    return result if lost is None else lost.within(result)
 
 
 @dataclass(frozen=True, kw_only=True)
