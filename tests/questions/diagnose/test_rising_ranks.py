@@ -43,6 +43,7 @@ LATE = {
     "any order of the first": lambda rng, depth: rng.integers(1, depth + 1, FOUND),
     "from some rank on": lambda rng, depth: rng.integers(depth // 2, depth + 1, FOUND),
     "around the last": lambda rng, depth: 1 + rng.gamma(4, depth / 4, FOUND).astype(int),
+    "from the last on": lambda rng, depth: depth - 1 + good(rng, 0.5),
     "behind": lambda rng, depth: depth + good(rng, 2.0),
 }
 

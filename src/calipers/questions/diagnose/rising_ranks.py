@@ -16,9 +16,9 @@ RISES = 0.025
 """The level at which the ranks must not hold equally many targets."""
 ENDS = 0.01
 """The level at which those behind have to hold fewer than the last ones."""
-LATE = 0.1
+LATE = 0.05
 """The level at which those behind may not hold more than the first ones, where targets are late."""
-STEP = 2.0
+STEP = 3.0
 """A step may explain the ranks better than a fall by so much log-likelihood, as it has a place and
 a height to be chosen. At this value few lists are called reversed whose targets begin at a rank."""
 _FALLS = tuple(step / 20 for step in range(1, 20))
@@ -40,9 +40,12 @@ def rise_and_end(at: Ints, depth: int) -> bool:
         sign_test(int(at[depth + 1 :][:few].sum()), int(at[1:][:few].sum())) <= LATE
         for few in (1, 2)
     )
+    # In reverse order it has the second best; targets that begin at the depth stand behind it.
+    has_next = bool(at[depth - 1] >= at[depth + 1])
     first = at[1 : depth + 1]
     return (
         ends
+        and has_next
         and not is_late
         and p_that_flat(first) <= RISES
         and falls_as_a_step(first[::-1])
