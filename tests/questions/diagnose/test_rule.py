@@ -21,6 +21,19 @@ from tests.systems import records
 LATE = [8] * 15 + [9] * 15
 
 
+def test_queries_that_failed_are_no_slice_by_the_word_they_begin_with():
+    made = [
+        {
+            "query": f"{'how' if n % 4 == 0 else 'what'} is {n}?",
+            "retrieved": [f"t{n}"] if n % 4 else [],
+            "ground_truth": [f"t{n}"],
+            **({} if n % 4 else {"error": "TimeoutError"}),
+        }
+        for n in range(40)
+    ]
+    assert [cure.name for cure in diagnose(made).cures] == ["error"]
+
+
 def test_the_numbers_are_those_of_an_evaluation():
     diagnosis = diagnose(records(LATE))
     scores = evaluate(records(LATE), metrics="recall@10,ndcg@10")

@@ -1,6 +1,7 @@
 """Queries that fail together: the retriever failed, returned nothing, or always the same."""
 
 from collections.abc import Iterator
+from itertools import chain
 
 import numpy as np
 
@@ -37,9 +38,13 @@ class Group:
 
 def groups(seen: Seen, scores: Scores) -> Iterator[Group]:
     """The groups of queries that may fail together, the most certain cause first."""
-    yield from _by_status(seen)
-    yield from _same_list(seen)
-    yield from _slices(scores)
+    known: set[bytes] = set()
+    for group in chain(_by_status(seen), _same_list(seen), _slices(scores)):
+        # The same queries under another name say nothing new.
+        which = (group.which & seen.measured_queries).tobytes()
+        if which not in known:
+            yield group
+        known.add(which)
 
 
 _STATUSES = (
@@ -152,13 +157,8 @@ def _slices(scores: Scores) -> Iterator[Group]:
         for row in slice_scores(scores, cuts, metrics=[recall]).rows
         if row.is_worse and row.n >= FEWEST and (row.p_adjusted or 0.0) <= UNASKED
     ]
-    known: set[bytes] = set()
     for row in sorted(worse, key=lambda row: row.difference or 0.0):
-        group = _slice(scores, row)
-        # The same queries under another name say nothing new.
-        if group.which.tobytes() not in known:
-            yield group
-        known.add(group.which.tobytes())
+        yield _slice(scores, row)
 
 
 def _slice(scores: Scores, row: Slice) -> Group:
