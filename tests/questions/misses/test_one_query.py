@@ -114,6 +114,17 @@ def test_nothing_returned_is_an_answer_and_a_failure_an_error(truth: Path) -> No
         calipers.explain("q1", retriever=broken, ground_truth=truth)
 
 
+def test_a_failure_that_the_run_recorded_is_said() -> None:
+    rows = [
+        {"query": "q1", "retrieved": [], "ground_truth": ["a"], "error": "ReadTimeout: 30 s"},
+        {"query": "q2", "retrieved": ["b"], "ground_truth": ["b"]},
+    ]
+    found = calipers.explain("q1", run=rows)
+    assert str(found).startswith("The retriever failed on this question: ReadTimeout: 30 s")
+    assert {one.reason for one in found.targets} == {"retriever_error"}
+    assert calipers.explain("q2", run=rows).error is None
+
+
 def test_ids_that_nobody_knows_are_named(truth: Path) -> None:
     found = calipers.explain("q1", retriever=lambda query, k: ["doc-1"], ground_truth=truth)
     assert "such as 'doc-1', stands anywhere in the ground truth" in found.notes[0]

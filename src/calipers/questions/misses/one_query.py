@@ -79,6 +79,8 @@ class Explanation(Plain, HasRows):
     retriever: str
     k: int
     latency_ms: float | None
+    error: str | None
+    """Why the retriever failed, as the run recorded it."""
     results: tuple[ShownResult, ...]
     targets: tuple[TargetFate, ...]
     sought: int
@@ -129,6 +131,7 @@ def explain_question(asked: str, settings: "ExplainSettings") -> Explanation:
         retriever=retriever,
         k=k,
         latency_ms=latency,
+        error=_recorded_error(found),
         results=_results(found, k),
         targets=(),
         sought=0,
@@ -230,6 +233,15 @@ def _only(run: Run, query: str) -> Run:
     )
 
 
+def _recorded_error(run: Run) -> str | None:
+    """The error that a run of one query recorded for it, if any."""
+    asked = run.queries
+    if asked is None or "error" not in asked.columns or asked.is_empty():
+        return None
+    error: str | None = asked["error"][0]
+    return error
+
+
 def _results(run: Run, k: int) -> tuple[ShownResult, ...]:
     return tuple(
         ShownResult(
@@ -328,6 +340,11 @@ def _verdict(explanation: Explanation) -> str:
     took = sentence("")
     if explanation.latency_ms is not None:
         took = sentence(" ({it.text})", it=named(f"{explanation.latency_ms:.0f} ms"))
+    if explanation.error is not None:
+        return sentence(
+            "The retriever failed on this question: {error.text}",
+            error=named(printable(explanation.error, CUT)),
+        )
     if not explanation.results:
         return sentence(
             "{who.text} returned nothing{took}.",
