@@ -53,7 +53,8 @@ def document(diagnosis: Diagnosis) -> Document:
         template = "{it.count:query is|queries are} left out of recall: nothing relevant is known."
         notes.append(Note("left out", sentence(template, it=without)))
     notes.append(Note("counted", _counted(diagnosis)))
-    notes.append(Note("next", diagnosis.next))
+    if diagnosis.next is not None:
+        notes.append(Note("next", diagnosis.next))
     return Document(
         diagnosis.sentence, blocks=blocks, notes=notes, rows=lambda: diagnosis.cures
     )

@@ -129,8 +129,8 @@ class Diagnosis(Plain, HasRows):
     """All targets: found first, then by reason; the shares sum to 1."""
     gap: str | None
     """The gap between precision and recall in words, where it says something."""
-    next: str
-    """What to do next, with a command."""
+    next: str | None
+    """What to do next, with a command; None where nothing is missed."""
     fingerprints: Mapping[str, str]
     settings: Mapping[str, Any]
 
@@ -145,4 +145,5 @@ class Diagnosis(Plain, HasRows):
 
     def to_dict(self) -> dict[str, Any]:
         """The whole diagnosis as plain values: what ``--json`` prints."""
-        return with_version({**super().to_dict(), "next": whole_commands(self.next)})
+        following = None if self.next is None else whole_commands(self.next)
+        return with_version({**super().to_dict(), "next": following})
