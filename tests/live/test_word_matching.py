@@ -11,6 +11,7 @@ import pytest
 from calipers import audit, evaluate
 from calipers.io import corpus as corpus_module
 from calipers.io.corpus import open_corpus
+from calipers.live import word_matching
 from calipers.live.word_matching import WordIndex, search_folder
 
 SCIFACT = Path(__file__).parents[3] / "shared" / "data" / "scifact"
@@ -99,3 +100,38 @@ def test_a_folder_is_indexed_before_the_first_question(tmp_path):
     search = search_folder(tmp_path)
     (tmp_path / "a.md").unlink()
     assert [result["text"] for result in search("refund", 3)]
+
+
+def test_the_words_of_known_queries_alone_give_the_same_results():
+    texts = ("dog sat", "cat mat 解释", "sat", "zebra")
+    queries = pl.DataFrame({"query": [*texts], "text": [*texts]})
+    whole = WordIndex.of(open_corpus(CORPUS), with_texts=True)
+    few = WordIndex.of(open_corpus(CORPUS), with_texts=True, queries=queries["text"])
+    assert few.run(queries).frame.equals(whole.run(queries).frame)
+    assert {"dog", "cat", "sat", "mat"} < few.terms.keys() < whole.terms.keys()
+
+
+def test_splitting_fewer_chunks_at_once_changes_nothing(monkeypatch):
+    texts = ("dog sat", "cat mat", "sat")
+    whole = ask(*texts)
+    split = []
+    words_of = word_matching.words_of
+
+    def noted(texts):
+        split.append(len(texts))
+        return words_of(texts)
+
+    monkeypatch.setattr(word_matching, "SPLIT_AT_ONCE", 2)
+    monkeypatch.setattr(word_matching, "words_of", noted)
+    assert ask(*texts).equals(whole)
+    assert split == [2, 2, 1, len(texts)]
+
+
+def test_texts_that_somebody_else_keeps_are_those_of_the_results():
+    query = pl.DataFrame({"query": ["q"], "text": ["dog sat"]})
+    kept = WordIndex.of(open_corpus(CORPUS), with_texts=True).run(query).frame
+    index = WordIndex.of(
+        open_corpus(CORPUS), texts=lambda chunks: pl.Series([CORPUS[name] for name in chunks["id"]])
+    )
+    assert "text" not in index.chunks.columns
+    assert index.run(query).frame.equals(kept)

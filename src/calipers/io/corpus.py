@@ -218,14 +218,17 @@ def _chunks(probe: Probe) -> Iterator[Placed]:
         yield from keyed(inner, f"{probe.name} $")
 
 
-def in_tables(rows: Iterable[dict[str, Any]]) -> Iterator[pl.DataFrame]:
-    """Yield rows in batches as tables; a document larger than a batch is its own batch."""
+def in_tables(
+    rows: Iterable[dict[str, Any]], most: int | None = None
+) -> Iterator[pl.DataFrame]:
+    """Yield rows in batches of so many characters as tables; a longer document is its own batch."""
     some: list[dict[str, Any]] = []
     characters = 0
     for row in rows:
         length = len(row["text"])
         if some and (
-            len(some) >= ROWS_AT_ONCE or characters + length > CHARACTERS_AT_ONCE
+            len(some) >= ROWS_AT_ONCE
+            or characters + length > (most or CHARACTERS_AT_ONCE)
         ):
             yield _table(some)
             some = []

@@ -7,6 +7,7 @@ word. Ties go to the chunk that comes first in the corpus.
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 
@@ -24,8 +25,8 @@ from calipers.model.arrays import Floats, Ints
 from calipers.model.run import Run
 from calipers.names import words_in
 
-ROWS_AT_ONCE = 10_000
-"""Rows of a batch, where chunks are read again."""
+SPLIT_AT_ONCE = 1_000
+"""Chunks whose words are in memory at once: they take twenty times the room of what is kept."""
 K1 = 1.5
 B = 0.75
 DEPTH = 10
@@ -54,19 +55,35 @@ class WordIndex:
     gains: Floats
     chunks: pl.DataFrame
     """id, document, start and end; with text where it is kept."""
+    texts: Callable[[pl.DataFrame], pl.Series] | None = None
+    """The texts of some chunks, where somebody else keeps them."""
 
     @classmethod
-    def of(cls, corpus: Corpus, *, with_texts: bool = False) -> "WordIndex":
-        """Index a corpus."""
+    def of(
+        cls,
+        corpus: Corpus,
+        *,
+        with_texts: bool = False,
+        texts: Callable[[pl.DataFrame], pl.Series] | None = None,
+        queries: pl.Series | None = None,
+    ) -> "WordIndex":
+        """Index a corpus; where all ``queries`` are known, the words of these alone.
+
+        The index keeps the texts itself ``with_texts``, or asks ``texts`` for those of results.
+        """
+        wanted = None if queries is None else words_of(queries)["word"].unique()
         columns = ["id", "document", "start", "end", *(["text"] if with_texts else [])]
         sizes = []
         postings = []
         names = []
         before = 0
         terms: dict[str, int] = {}
-        for batch in corpus.batches():
+        parts = (batch.iter_slices(SPLIT_AT_ONCE) for batch in corpus.batches())
+        for batch in chain.from_iterable(parts):
             words = words_of(batch["text"])
             sizes.append(np.bincount(words["owner"].to_numpy(), minlength=batch.height))
+            if wanted is not None:
+                words = words.filter(pl.col("word").is_in(wanted.implode()))
             counted = words.group_by("word", "owner").len("often")
             owner = pl.col("owner").cast(pl.Int32) + before
             # Numbers take half the memory of words, and sort faster.
@@ -89,7 +106,7 @@ class WordIndex:
         often = table["often"].to_numpy()
         place = table["owner"].to_numpy()
         gains = np.repeat(weights, holding) * often / (often + delay[place])
-        return cls(terms, starts, place, gains, pl.concat(names))
+        return cls(terms, starts, place, gains, pl.concat(names), texts)
 
     def best(self, words: Sequence[str], k: int) -> tuple[Ints, Floats]:
         """The best chunks for some words, best first, and their scores."""
@@ -103,10 +120,6 @@ class WordIndex:
         chunk = chunk[np.argsort(-score[chunk], kind="stable")][:k]
         return chunk, score[chunk]
 
-    def corpus(self, name: str) -> Corpus:
-        """The chunks as a corpus, where their texts are kept: nothing is read or cut again."""
-        return Corpus(name, lambda: self.chunks.iter_slices(ROWS_AT_ONCE))
-
     def run(self, queries: pl.DataFrame, k: int = DEPTH) -> Run:
         """The first results of each query (query, text), with texts where they are kept."""
         spoken = words_of(queries["text"])
@@ -116,9 +129,10 @@ class WordIndex:
         owners = np.repeat(
             np.arange(len(rankings)), [len(chunk) for chunk, _ in rankings]
         )
-        rows = self.chunks[np.concatenate([chunk for chunk, _ in rankings])].rename(
-            {"id": "item"}
-        )
+        rows = self.chunks[np.concatenate([chunk for chunk, _ in rankings])]
+        if self.texts is not None:
+            rows = rows.with_columns(text=self.texts(rows))
+        rows = rows.rename({"id": "item"})
         score = np.concatenate([score for _, score in rankings])
         rows = rows.with_columns(query=queries["query"].gather(owners), score=score)
         return Run.from_frame(rows, order="listed", name=NAME)

@@ -4,6 +4,7 @@ import io
 import json
 import re
 import shlex
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ import pytest
 import calipers
 from calipers.errors import InvalidInput, WriteFailed
 from calipers.questions.begin import rule
+from calipers.questions.begin.candidates import in_turns
+from calipers.questions.begin.target import find_target
 from tests.command import calipers_command
 
 TOPICS = "retries timeouts uploads redirects cookies headers proxies caching logging streams"
@@ -288,13 +291,14 @@ def test_every_number_of_the_first_screen_is_a_fact(tmp_path):
     ]
 
 
-def test_a_target_that_pages_share_is_dropped_without_a_search_of_all_text(tmp_path, monkeypatch):
+def test_targets_that_pages_share_are_dropped_with_few_searches_of_all_text(tmp_path, monkeypatch):
     """In a folder of many copies each search of all the text took milliseconds, for thousands."""
     shared = "Each call is checked by the server of it before anything of it is answered."
     docs = write_docs(tmp_path / "docs", 2)
     for number, word in enumerate(TOPICS.split()):
-        page = f"# Restart the gateway for {word} at night\n\n{shared}\n"
+        page = f"# Restart the gateway for {word} at night\n\n{shared} {word.title()}!\n"
         (docs / f"copy{number}.md").write_text(page)
+        (docs / f"other{number}.md").write_text(page.replace("Restart", "Stop"))
     searched = []
     places_of = rule._places_of
 
@@ -303,11 +307,54 @@ def test_a_target_that_pages_share_is_dropped_without_a_search_of_all_text(tmp_p
         return places_of(quotes, documents)
 
     monkeypatch.setattr(rule, "_places_of", noted)
-    found = calipers.first_questions(docs, questions=40)
-    dropped = {left.reason: left.count for left in found.dropped}
-    assert dropped["the target stands in several places"] == len(TOPICS.split())
-    (quotes,) = searched  # all of them at once
-    assert not any("anything of it" in quote for quote in quotes)
+    few = calipers.first_questions(docs, questions=3)
+    dropped = {left.reason: left.count for left in few.dropped}
+    assert dropped["the target stands in several places"] > 10
+    assert few.considered == few.questions + sum(dropped.values())
+    assert len(searched) <= 4  # 6, 12, 24, 48
+    assert len(set().union(*searched)) == sum(map(len, searched))  # none twice
+
+
+def test_what_answers_is_found_only_until_there_are_enough_questions(tmp_path, monkeypatch):
+    docs = write_docs(tmp_path / "docs", 20)
+    whole = calipers.first_questions(docs, questions=5)
+    looked_at = []
+
+    def noted(*about):
+        looked_at.append(about)
+        return find_target(*about)
+
+    monkeypatch.setattr("calipers.questions.begin.headings.find_target", noted)
+    few = calipers.first_questions(docs, questions=5)
+    assert few.records == whole.records
+    assert 5 <= len(looked_at) < 30
+    dropped = {left.reason: left.count for left in few.dropped}
+    assert dropped[rule.NOT_NEEDED] == few.considered - 5 - sum(
+        count for reason, count in dropped.items() if reason != rule.NOT_NEEDED
+    )
+
+
+def test_each_document_has_its_turn_before_the_second_of_any():
+    items = [f"{document}{number}" for document in "abc" for number in range(3)]
+    order = {item: bytes([sum(map(ord, item)) * 7 % 64]) for item in items}
+    for unfit in ([], ["a1"], ["b0", "b1", "b2"], items):
+        looked_at: list[str] = []
+
+        def taken(item, looked_at=looked_at, unfit=unfit):
+            looked_at.append(item)
+            return None if item in unfit else item
+
+        # As if what is not taken had never been there.
+        left = [item for item in items if item not in unfit]
+        turns: Counter[str] = Counter()
+        numbered = []
+        for item in sorted(left, key=lambda item: (order[item], items.index(item))):
+            numbered.append((turns[item[0]], item))
+            turns[item[0]] += 1
+        expected = [item for _, item in sorted(numbered, key=lambda turn: turn[0])]
+        got = [*in_turns(items, lambda item: item[0], order.get, taken)]
+        assert got == expected
+        assert sorted(looked_at) == items
 
 
 def test_several_sentences_with_links_to_one_place_ask_once(tmp_path):

@@ -25,12 +25,17 @@ def documents(**texts):
     return Library(found)
 
 
+def answered(candidates):
+    return [candidate.answered() for candidate in candidates]
+
+
 def fit(candidates):
-    return [one for one in candidates if not one.unfit and one.quotes]
+    whole = answered(candidates)
+    return [candidate for candidate in whole if not candidate.unfit and candidate.quotes]
 
 
 def asked(candidates):
-    return [(one.question, *one.quotes) for one in fit(candidates)]
+    return [(candidate.question, *candidate.quotes) for candidate in fit(candidates)]
 
 
 def test_headings_are_asked_as_they_stand_and_answered_by_the_text_below():
@@ -71,7 +76,7 @@ def test_a_heading_of_many_pages_is_the_name_of_a_part():
     page = f"# The {{0}} client\n\n{PROSE}\n\n## Limits of a request\n\nWith {{0}}: {PROSE}\n"
     four = {f"{name}_md": page.format(name) for name in ("blue", "red", "green", "white")}
     assert "the name of a part of many pages" in {
-        one.unfit for one in from_headings(documents(**four))
+        one.unfit for one in answered(from_headings(documents(**four)))
     }
     del four["blue_md"]
     headed = [one.question for one in fit(from_headings(documents(**four)))]
@@ -88,11 +93,12 @@ def test_the_title_above_a_page_stands_before_a_heading_that_says_little():
 def test_two_forms_of_a_word_are_the_same_heading():
     titles = {"a_md": "Installing with a proxy", "b_md": "Installation with your proxy"}
     pages = {name: f"# {title}\n\n{PROSE}\n" for name, title in titles.items()}
-    assert {one.unfit for one in from_headings(documents(**pages))} == {SEVERAL}
+    assert {one.unfit for one in answered(from_headings(documents(**pages)))} == {SEVERAL}
 
 
 def test_filler_text_answers_nothing():
-    (one,) = from_headings(documents(a_md=f"# Retry a request\n\nLorem ipsum dolor. {PROSE}\n"))
+    text = f"# Retry a request\n\nLorem ipsum dolor. {PROSE}\n"
+    (one,) = answered(from_headings(documents(a_md=text)))
     assert one.unfit == "filler text"
 
 
@@ -175,7 +181,7 @@ OTHER = f"# Other\n\n{BEGIN}\n\n## Retries\n\n{PROSE} Yes.\n"
 
 
 def test_a_link_asks_for_the_section_it_leads_to_and_its_own_passage_does_not_count():
-    (one,) = from_links(documents(a_md=GUIDE, b_md=OTHER))
+    (one,) = answered(from_links(documents(a_md=GUIDE, b_md=OTHER)))
     assert one.question == "try a call several times"
     assert one.quotes == (f"{PROSE} Yes.",)
     assert one.excluded == "If you need to try a call several times, see [Retries](b.md#retries)."
@@ -186,7 +192,7 @@ def test_a_link_asks_for_the_section_it_leads_to_and_its_own_passage_does_not_co
     "href", ["b.html#retries", "./b#retries", "../b/#retries", "/b.md#Retries", 'b.md#retries "T"']
 )
 def test_links_as_sites_write_them(href):
-    (one,) = from_links(documents(a_md=GUIDE.replace("b.md#retries", href), b_md=OTHER))
+    (one,) = fit(from_links(documents(a_md=GUIDE.replace("b.md#retries", href), b_md=OTHER)))
     assert one.target == "b.md"
 
 
@@ -204,7 +210,7 @@ def test_a_link_to_a_page_goes_to_the_section_that_its_words_name_or_nowhere():
     named = documents(a_md=text.format("set retries of calls higher"), b_md=PAGE)
     assert asked(from_links(named)) == [("set retries of calls higher", f"{PROSE} Yes.")]
     other = documents(a_md=text.format("open a connection twice"), b_md=PAGE)
-    (one,) = from_links(other)
+    (one,) = answered(from_links(other))
     assert one.unfit == "the link names a page, no section"
     # The title of a page with sections is its introduction.
     titled = documents(
@@ -226,7 +232,7 @@ def test_a_heading_that_says_little_alone_is_joined_with_what_it_stands_under():
     assert ("Clients of a proxy: Event hooks", PROSE) in questions
     # The other is named by nothing that says something: two sections answer it.
     assert not [one for one, _ in questions if one.startswith(("Event", "Advanced"))]
-    reasons = {one.unfit for one in from_headings(library)}
+    reasons = {one.unfit for one in answered(from_headings(library))}
     assert "several sections answer it" in reasons
     front = documents(README_md=f"# Carrier\n\n{PROSE}\n", a_md=f"# Event hooks\n\n{PROSE} No.\n")
     assert ("Carrier: Event hooks", f"{PROSE} No.") in asked(from_headings(front))
@@ -466,12 +472,13 @@ def test_a_target_that_begins_with_the_scene_holds_the_answer_as_well():
 
 def test_the_paragraph_above_the_headings_of_parts_is_no_target():
     text = f"# Client\n\n{PROSE} Yes.\n\n## Retry a failed request\n\n{PROSE}\n\n### Limits of it\n"
-    (one,) = [
-        one
-        for one in from_headings(documents(a_md=f"{text}\n{PROSE} No.\n"))
-        if one.question.endswith("Retry a failed request")
+    candidates = answered(from_headings(documents(a_md=f"{text}\n{PROSE} No.\n")))
+    (heading,) = [
+        candidate
+        for candidate in candidates
+        if candidate.question.endswith("Retry a failed request")
     ]
-    assert one.unfit == "its parts answer it, below their own headings"
+    assert heading.unfit == "its parts answer it, below their own headings"
 
 
 @pytest.mark.parametrize(

@@ -169,7 +169,8 @@ def test_sentences_of_two_paragraphs_without_blanks_are_quoted_as_they_stand():
 def test_a_section_above_the_headings_of_its_parts_does_not_surely_answer():
     parts = f"## Calls of a server\n\n{PROSE}\n\n{PROSE} Yes.\n\n### Limits of calls\n\n{PROSE} No."
     library = Library([as_document("a.md", "markdown", f"# Client\n\n{PROSE}\n\n{parts}\n")])
-    shares = {one.line: one.share for one in from_headings(library) if one.quotes}
+    headings = [heading.answered() for heading in from_headings(library)]
+    shares = {heading.line: heading.share for heading in headings if heading.quotes}
     assert shares[5] < 1
 
 

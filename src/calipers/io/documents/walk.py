@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+import polars as pl
+
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.frozen import dataclass
 from calipers.io.corpus import Corpus, in_tables, open_corpus
@@ -318,6 +320,10 @@ def _long_texts(document: TextDocument) -> set[int]:
     return {hash(text) for text in texts if len(text) >= 80}
 
 
+CHARACTERS_AT_ONCE = 1_000_000
+"""Characters of the chunks that are in memory twice, beside their documents."""
+
+
 def corpus_of(documents: Iterable[TextDocument], name: str) -> Corpus:
     """The sections of documents as chunks."""
 
@@ -331,7 +337,18 @@ def corpus_of(documents: Iterable[TextDocument], name: str) -> Corpus:
                 }
                 yield {"id": f"{document.name}#{number}", **chunk}
 
-    return Corpus(name, lambda: in_tables(chunks()))
+    return Corpus(name, lambda: in_tables(chunks(), CHARACTERS_AT_ONCE))
+
+
+def texts_of(documents: Iterable[TextDocument]) -> Callable[[pl.DataFrame], pl.Series]:
+    """What finds the texts of chunks (document, start, end) in documents."""
+    by_name = {document.name: document.text for document in documents}
+
+    def texts(chunks: pl.DataFrame) -> pl.Series:
+        places = chunks.select("document", "start", "end").iter_rows()
+        return pl.Series([by_name[name][start:end] for name, start, end in places])
+
+    return texts
 
 
 def open_folder(folder: Path) -> Corpus:

@@ -182,7 +182,9 @@ def _match_words(
     )
     by_id = match is None or parse_matching(match).kind == "id"
     if index is None:
-        index = WordIndex.of(corpus, with_texts=not (plain and by_id))
+        index = WordIndex.of(
+            corpus, with_texts=not (plain and by_id), queries=wanted["text"]
+        )
     run = index.run(wanted)
     chunks = index.chunks.height
     try:

@@ -2,9 +2,10 @@
 
 import hashlib
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from heapq import heapify, heappop, heapreplace
 from itertools import chain
 from typing import TypeVar
 
@@ -70,6 +71,12 @@ class Candidate:
     share: float = 1.0
     """How much of its section the target holds."""
     language: str = USUAL
+    find: "Callable[[Candidate], Candidate] | None" = None
+    """Finds what answers it, which takes most of the time; None where that is known."""
+
+    def answered(self) -> "Candidate":
+        """The candidate with what answers it, or with why nothing does."""
+        return self if self.unfit or self.find is None else self.find(self)
 
 
 def place(*about: object) -> bytes:
@@ -78,15 +85,36 @@ def place(*about: object) -> bytes:
 
 
 def in_turns(
-    items: Iterable[T], document: Callable[[T], str], at: Callable[[T], bytes]
-) -> list[T]:
-    """In random order, one of each document before the second of any."""
-    turns: Counter[str] = Counter()
-    ordered = []
-    for item in sorted(items, key=at):
-        turns[document(item)] += 1
-        ordered.append((turns[document(item)], item))
-    return [item for _, item in sorted(ordered, key=lambda turn: turn[0])]
+    items: Iterable[T],
+    document: Callable[[T], str],
+    at: Callable[[T], bytes],
+    taken: Callable[[T], T | None] = lambda item: item,
+) -> Iterator[T]:
+    """Yield items in random order, one of each document before the second of any.
+
+    ``taken`` returns what is yielded for an item, or None: then the next item of its document takes
+    its turn. An item is only asked for that when its turn comes.
+    """
+    waiting: dict[str, list[tuple[bytes, int, T]]] = defaultdict(list)
+    for number, item in enumerate(items):
+        waiting[document(item)].append((at(item), number, item))
+    for queue in waiting.values():
+        queue.sort(key=lambda place: place[:2], reverse=True)
+    while waiting:
+        turn = [(*queue[-1][:2], name) for name, queue in waiting.items()]
+        heapify(turn)
+        while turn:
+            name = turn[0][2]
+            queue = waiting[name]
+            yielded = taken(queue.pop()[2])
+            if yielded is None and queue:
+                heapreplace(turn, (*queue[-1][:2], name))
+            else:
+                heappop(turn)
+            if not queue:
+                del waiting[name]
+            if yielded is not None:
+                yield yielded
 
 
 def content_words(text: str, language: str = USUAL) -> list[str]:

@@ -6,7 +6,8 @@ alone, or that several sections answer, is joined with the title of its page.
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from dataclasses import replace
+from functools import lru_cache, partial
 from itertools import zip_longest
 
 from calipers.io.documents.parts import Section
@@ -21,7 +22,7 @@ from calipers.questions.begin.candidates import (
 )
 from calipers.questions.begin.languages import USUAL, languages
 from calipers.questions.begin.library import Library, stems
-from calipers.questions.begin.target import PARTLY, Target, find_target
+from calipers.questions.begin.target import PARTLY, find_target
 
 FEW_WORDS = 4
 """Below this many words a heading is joined with what it stands under."""
@@ -62,7 +63,7 @@ IN_PARTS = "its parts answer it, below their own headings"
 
 
 def from_headings(library: Library) -> Iterator[Candidate]:
-    """Yield each heading with the first paragraph below it, and why it is no question."""
+    """Yield each heading as a question, or with why it is none; what answers it is found later."""
     for document in library.documents:
         if document.kind == "python" or is_log(document.name):
             continue
@@ -72,34 +73,44 @@ def from_headings(library: Library) -> Iterator[Candidate]:
             if not heading:
                 continue
             question, reason = _asked(heading, section, document, library)
-            is_title = section.heading == library.title_of(document)
-            is_above = has_parts(section, following)
-            if (
-                not (reason or is_title)
-                and is_above
-                and _is_one_paragraph(section, document)
-            ):
-                reason = IN_PARTS
-            answer = (
-                Target(unfit=reason)
-                if reason
-                else find_target(document, section.body, section.end, language)
-            )
-            reason = answer.unfit
-            if _is_filler(answer.quote):
-                reason = "filler text"
-            elif answer.quote and not _says_more(answer.quote, question, language):
-                reason = "the text below it says no more"
             yield Candidate(
                 question,
                 "headings",
                 document.name,
                 document.line(section.start),
-                answer.quotes,
                 unfit=reason,
-                share=answer.share * (PARTLY if is_above else 1),
                 language=language,
+                find=partial(_answered, library, document, section, following),
             )
+
+
+def _answered(
+    library: Library,
+    document: TextDocument,
+    section: Section,
+    following: Section | None,
+    candidate: Candidate,
+) -> Candidate:
+    """A heading that may be asked, with the text below it or why that is no answer."""
+    is_title = section.heading == library.title_of(document)
+    is_above = has_parts(section, following)
+    if not is_title and is_above and _is_one_paragraph(section, document):
+        return replace(candidate, unfit=IN_PARTS, find=None)
+    answer = find_target(document, section.body, section.end, candidate.language)
+    reason = answer.unfit
+    if _is_filler(answer.quote):
+        reason = "filler text"
+    elif answer.quote and not _says_more(
+        answer.quote, candidate.question, candidate.language
+    ):
+        reason = "the text below it says no more"
+    return replace(
+        candidate,
+        quotes=answer.quotes,
+        unfit=reason,
+        share=answer.share * (PARTLY if is_above else 1),
+        find=None,
+    )
 
 
 def has_parts(section: Section, following: Section | None) -> bool:
@@ -157,12 +168,13 @@ def _asked(
     words = set(content_words(heading, language))
     known = languages()[language]
     title = set(content_words(document.title, language))
-    if words <= title | known.generic | known.unasked and words & known.unasked:
+    unasked = words & known.unasked
+    if unasked and words - title - unasked <= known.generic:
         return heading, "the usual name of a part"
     count = how_many_words(words - known.vague, language)
     project = set(content_words(library.title_of(document), language))
     is_whole = not library.is_collection or project <= words
-    if count >= FEW_WORDS and is_whole and library.how_many(words) < 2:
+    if count >= FEW_WORDS and is_whole and not library.is_several(words):
         return heading, ""
     for above in _contexts(section, document, library):
         more = set(content_words(above, language))
@@ -172,9 +184,9 @@ def _asked(
             above != library.title and why_no_question(above, language)
         ):
             continue
-        if library.how_many(words | more) < 2:
+        if not library.is_several(words | more):
             return f"{above}: {heading}", ""
-    if count >= 2 and is_whole and library.how_many(words) < 2:
+    if count >= 2 and is_whole and not library.is_several(words):
         return heading, ""
     return heading, SEVERAL if count >= 2 else "fewer than two words that say something"
 

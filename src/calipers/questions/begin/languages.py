@@ -33,6 +33,7 @@ _UNSPACED = ("zh", "ja")
 """The languages in which words have no beginning that could be seen."""
 _END = r"(?!\w)"
 _WORD = re.compile(r"[^\W\d_]+")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _LETTERS_PER_SIGN = ((HAN, 2.0), (re.compile(f"[{_HIRAGANA}{_KATAKANA}{_HANGUL}]"), 1.0))
 """What a sign says beyond one letter of the Latin alphabet: 医 says what three letters say."""
 UNSPACED = re.compile(f"[{_HAN}{_HIRAGANA}{_KATAKANA}]+")
@@ -181,7 +182,9 @@ def language_of(text: str) -> str:
     ('ja', 'zh', 'en')
     """
     sample = text[:_SAMPLE]
-    if sample.isascii() and sample.count(" the ") > 3:
+    # Signs such as dashes and quotation marks are of no language.
+    others = "" if sample.isascii() else "".join(_NOT_ASCII.findall(sample))
+    if sample.count(" the ") > 3 and not any(map(str.isalpha, others)):
         return USUAL  # most documents, at once
     letters = sum(map(str.isalpha, sample)) if not sample.isascii() else 0
     for code, script in _SCRIPTS.items():

@@ -1,14 +1,17 @@
 """The documents that questions are made from: their languages, their titles, what else answers."""
 
 import re
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from functools import cached_property
-from itertools import islice
+from functools import cached_property, partial
+
+import numpy as np
 
 from calipers.frozen import dataclass
 from calipers.io.documents.parts import Section
 from calipers.io.documents.sections import TextDocument
+from calipers.model.arrays import Ints
 from calipers.questions.begin.candidates import content_words, plain_heading
 from calipers.questions.begin.languages import language_of, languages
 
@@ -119,28 +122,37 @@ class Library:
         return self._pages[plain_heading(heading).lower()] >= MANY_PAGES
 
     @cached_property
-    def _sections(self) -> tuple[list[frozenset[str]], dict[str, list[int]]]:
-        """The words of each heading with its page's title, and the headings that hold a word."""
-        words: list[frozenset[str]] = []
-        holders: dict[str, list[int]] = defaultdict(list)
+    def _holders(self) -> dict[str, Ints]:
+        """The numbers of the headings that hold a word, also in their page's title, in order."""
+        holders: dict[str, array[int]] = defaultdict(partial(array, "q"))
+        number = 0
         for document in self.documents:
             language = self.language(document)
             title = content_words(document.title, language)
             for section in document.sections:
                 if section.heading:
-                    every = stems([*title, *content_words(section.heading, language)])
-                    for word in every:
-                        holders[word].append(len(words))
-                    words.append(every)
-        return words, holders
+                    for word in stems(
+                        [*title, *content_words(section.heading, language)]
+                    ):
+                        holders[word].append(number)
+                    number += 1
+        return {
+            word: np.frombuffer(numbers, np.int64) for word, numbers in holders.items()
+        }
 
-    def how_many(self, words: Iterable[str], most: int = 2) -> int:
-        """How many headings, with their titles, hold all of these words; counted up to ``most``."""
-        wanted = stems(words)
-        every, holders = self._sections
-        rarest = min((holders.get(word, []) for word in wanted), key=len, default=[])
-        holding = filter(wanted.issubset, map(every.__getitem__, rarest))
-        return sum(1 for _ in islice(holding, most))
+    def is_several(self, words: Iterable[str]) -> bool:
+        """Whether two headings, with their titles, hold all of these words."""
+        holders = [self._holders.get(word, _NOWHERE) for word in stems(words)]
+        holding, *others = sorted(holders, key=len) or [_NOWHERE]
+        for numbers in others:
+            if len(holding) < 2:
+                return False
+            at = numbers.searchsorted(holding)
+            holding = holding[numbers.take(at, mode="clip") == holding]
+        return len(holding) > 1
+
+
+_NOWHERE = np.zeros(0, np.int64)
 
 
 def stems(words: Iterable[str]) -> frozenset[str]:

@@ -8,7 +8,8 @@ import posixpath
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, partial
 from urllib.parse import unquote
 
 from calipers.frozen import dataclass
@@ -122,8 +123,6 @@ class _Links:
         if place is None:
             return self._unfit(clause, here, link, reason, language)
         other, section = place
-        own = " ".join(sentence.replace(LINK, here.text[link.start : link.end]).split())
-        answer = find_target(other, section.body, section.end, language)
         if other is here and section == here.section_at(link.start):
             return self._unfit(
                 clause, here, link, "the link leads to its own section", language
@@ -131,22 +130,17 @@ class _Links:
         named = content_words(f"{link.words} {section.heading}", language)
         if set(content_words(clause, language)) <= set(named):
             return self._unfit(clause, here, link, "the heading in other words", language)
-        if any(quote in own or own in quote for quote in answer.quotes):
-            return self._unfit(
-                clause, here, link, "the link stands in its target", language
-            )
-        line = here.line(link.start)
         return Candidate(
             clause,
             "links",
             here.name,
-            line,
-            answer.quotes,
-            other.name,
-            own,
-            unfit=answer.unfit,
-            share=answer.share,
+            here.line(link.start),
+            target=other.name,
+            excluded=" ".join(
+                sentence.replace(LINK, here.text[link.start : link.end]).split()
+            ),
             language=language,
+            find=partial(_answered, other, section),
         )
 
     def _unfit(
@@ -201,6 +195,22 @@ class _Links:
             )
         whole = headed[0] if headed else other.sections[0]
         return (other, whole), ""
+
+
+def _answered(
+    document: TextDocument, section: Section, candidate: Candidate
+) -> Candidate:
+    """A clause that may be asked, with the section it leads to or why that is no answer."""
+    answer = find_target(document, section.body, section.end, candidate.language)
+    own = candidate.excluded or ""
+    stands_there = any(quote in own or own in quote for quote in answer.quotes)
+    return replace(
+        candidate,
+        quotes=() if stands_there else answer.quotes,
+        unfit="the link stands in its target" if stands_there else answer.unfit,
+        share=answer.share,
+        find=None,
+    )
 
 
 def _without_parts(document: TextDocument, section: Section) -> tuple[Place | None, str]:

@@ -6,6 +6,7 @@ retries, and with a cache from which an interrupted call goes on.
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from calipers.errors import InvalidInput, RetrieverFailed
@@ -90,7 +91,7 @@ def written(
     The caller agrees first to what it takes to ask it; ``texts`` are those of the
     documents, normalised.
     """
-    chosen = in_turns(
+    ordered = in_turns(
         (
             Passage(document, start, document.text[start:end].strip())
             for document in documents
@@ -99,7 +100,8 @@ def written(
         ),
         lambda passage: passage.document.name,
         lambda passage: place(settings.seed, passage.document.name, passage.start),
-    )[: settings.questions]
+    )
+    chosen = [*islice(ordered, settings.questions)]
     if not chosen:
         raise InvalidInput("No passage is long enough to write a question from.")
     styles = [list(STYLES)[number % len(STYLES)] for number in range(len(chosen))]

@@ -4,7 +4,7 @@ import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain, filterfalse, zip_longest
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from calipers.engines.scoring import compute
 from calipers.errors import InvalidInput
 from calipers.io.corpus import Corpus
 from calipers.io.documents.sections import TextDocument
-from calipers.io.documents.walk import PassedOver, corpus_of, read_documents
+from calipers.io.documents.walk import PassedOver, corpus_of, read_documents, texts_of
 from calipers.io.load import load_ground_truth
 from calipers.live.word_matching import WordIndex
 from calipers.match.locate import QuoteFinder
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
 TWICE = "asked in several places"
 UNSURE = "its target is less than half of its section, and others are enough"
+NOT_NEEDED = "not looked at, as enough others were found"
 SURE = 0.5
 """The share of its section from which on a target is likely to hold the answer."""
 ENOUGH = ((0.2, 30), (0, 10))
@@ -93,8 +94,8 @@ def make(
     records = tuple(map(_record, drawn))
     truth = load_ground_truth([*records])
     k = settings.k or DEPTH
-    index = WordIndex.of(corpus_of(documents, str(where)), with_texts=True)
-    del documents
+    corpus = corpus_of(documents, str(where))
+    index = WordIndex.of(corpus, texts=texts_of(documents), queries=truth.queries["text"])
     in_first, at_top = _measured(truth, index, k)
     defined = in_first[~np.isnan(in_first)]
     return FirstQuestions(
@@ -106,7 +107,7 @@ def make(
         sources=tuple(_counted(drawn, names, in_first, at_top)),
         recall=exact_mean(defined),
         interval=mean_interval(defined, 0.95),
-        audit=_audited(truth, index.corpus(str(where)), index),
+        audit=_audited(truth, corpus, index),
         rejected=tuple(rejected),
         considered=len(drawn) + account.total(),
         dropped=tuple(LeftOut(reason, count) for reason, count in account.most_common()),
@@ -155,77 +156,64 @@ def _by_source(
 
 def _unique(candidates: Iterable[Candidate], account: Counter[str]) -> list[Candidate]:
     """The candidates that ask something, without those that several places answer."""
-    by_words: dict[frozenset[str], list[Candidate]] = defaultdict(list)
+    by_words: dict[str, list[Candidate]] = defaultdict(list)
     for candidate in candidates:
         reason = candidate.unfit or why_unfit(candidate.question, candidate.language)
         if reason:
             account[reason] += 1
             continue
         words = content_words(candidate.question, candidate.language)
-        by_words[frozenset(words)].append(candidate)
+        by_words[" ".join(sorted({*words}))].append(candidate)
     kept = []
     for same in by_words.values():
+        if len(same) == 1:
+            kept += same
+            continue
+        answered = [candidate.answered() for candidate in same]
+        account.update(candidate.unfit for candidate in answered if candidate.unfit)
+        fit = [candidate for candidate in answered if not candidate.unfit]
         # The same words lead to several places, or several sentences to the same one.
-        stays = same[:1] if len({candidate.quotes for candidate in same}) == 1 else []
+        stays = fit[:1] if len({candidate.quotes for candidate in fit}) == 1 else []
         kept += stays
-        if len(same) > len(stays):
-            account[TWICE] += len(same) - len(stays)
+        if len(fit) > len(stays):
+            account[TWICE] += len(fit) - len(stays)
     return kept
 
 
 def _drawn(
-    made: dict[str, list[Candidate]],
+    by_source: dict[str, list[Candidate]],
     documents: Sequence[TextDocument],
     most: int,
     seed: int,
     dropped: Counter[str],
 ) -> list[Candidate]:
     """As many from each source as there are, and within it from as many documents as possible."""
-
-    def at(candidate: Candidate) -> bytes:
-        about = candidate.source, candidate.document, candidate.question, candidate.line
-        return place(seed, *about)
-
-    ordered = [
-        in_turns(
-            filter(_is_sure, some),
-            lambda candidate: candidate.target or candidate.document,
-            at,
-        )
-        for some in made.values()
-    ]
-    # One of each source, then the next of each; a source that has no more leaves its
-    # turns.
-    turns = [*filter(None, chain.from_iterable(zip_longest(*ordered)))]
-    unsure = filterfalse(_is_sure, chain.from_iterable(made.values()))
-    turns += sorted(unsure, key=lambda candidate: (-candidate.share, at(candidate)))
     drawn: dict[str, Candidate] = {}
-    copied = _copied_quotes(made.values())
     asked: set[tuple[str, ...]] = set()
     """The targets of links: several sentences that lead to one place ask the same."""
-    often: dict[str, int] = {}
-    for number, candidate in enumerate(turns):
+    account: Counter[str] = Counter()
+    # Chosen questions are likely: few candidates more than that are read and looked for.
+    turns = _looked_for(_in_order(by_source, seed, account), documents, 2 * most)
+    rest = NOT_NEEDED
+    for candidate, is_unique in turns:
         if len(drawn) == most:
-            dropped["fit, and not drawn"] += len(turns) - number
             break
         if not _is_sure(candidate) and len(drawn) >= _enough(candidate):
-            dropped[UNSURE] += len(turns) - number
+            rest = UNSURE
             break
         if candidate.question.lower() in drawn or candidate.quotes in asked:
-            dropped[TWICE] += 1
-            continue
-        is_copied = not copied.isdisjoint(candidate.quotes)
-        if not is_copied and not often.keys() >= set(candidate.quotes):
-            coming = turns[number : number + 2 * most]
-            quotes = {quote for one in coming for quote in one.quotes} - copied
-            often |= _places_of(quotes, documents)
-        if is_copied or any(often[quote] != 1 for quote in candidate.quotes):
-            dropped["the target stands in several places"] += 1
+            account[TWICE] += 1
+        elif not is_unique:
+            account["the target stands in several places"] += 1
         else:
             drawn[candidate.question.lower()] = candidate
             if candidate.source == "links":
                 asked.add(candidate.quotes)
-    order = list(made)
+    left = sum(map(len, by_source.values())) - len(drawn) - account.total()
+    dropped.update(account)
+    if left:
+        dropped[rest] += left
+    order = list(by_source)
     return sorted(
         drawn.values(),
         key=lambda candidate: (
@@ -236,6 +224,58 @@ def _drawn(
     )
 
 
+def _in_order(
+    by_source: dict[str, list[Candidate]], seed: int, account: Counter[str]
+) -> Iterator[Candidate]:
+    """Yield what may be asked in the order in which it is, those last that may not be answered.
+
+    What answers a candidate is found when its turn comes; where nothing does, it is counted.
+    """
+    unsure: list[Candidate] = []
+
+    def at(candidate: Candidate) -> bytes:
+        about = candidate.source, candidate.document, candidate.question, candidate.line
+        return place(seed, *about)
+
+    def taken(candidate: Candidate) -> Candidate | None:
+        answered = candidate.answered()
+        if answered.unfit:
+            account[answered.unfit] += 1
+        elif _is_sure(answered):
+            return answered
+        else:
+            unsure.append(answered)
+        return None
+
+    ordered = [
+        in_turns(
+            some, lambda candidate: candidate.target or candidate.document, at, taken
+        )
+        for some in by_source.values()
+    ]
+    # One of each source, then the next of each; a source that has no more leaves its
+    # turns.
+    yield from filter(None, chain.from_iterable(zip_longest(*ordered)))
+    yield from sorted(unsure, key=lambda candidate: (-candidate.share, at(candidate)))
+
+
+def _looked_for(
+    turns: Iterator[Candidate], documents: Sequence[TextDocument], many: int
+) -> Iterator[tuple[Candidate, bool]]:
+    """Yield candidates, each with whether its target stands in one place of all documents.
+
+    Each time as many as before are looked for, and as many again: where a folder holds many copies,
+    to go through all the text for each of them would take minutes.
+    """
+    often: dict[str, int] = {}
+    while coming := [*islice(turns, many)]:
+        quotes = {quote for candidate in coming for quote in candidate.quotes}
+        often |= _places_of(quotes - often.keys(), documents)
+        for candidate in coming:
+            yield candidate, all(often[quote] == 1 for quote in candidate.quotes)
+        many *= 2
+
+
 def _is_sure(candidate: Candidate) -> bool:
     """Whether a target is so much of its section that it is likely to hold the answer."""
     return candidate.share >= SURE
@@ -244,21 +284,6 @@ def _is_sure(candidate: Candidate) -> bool:
 def _enough(candidate: Candidate) -> int:
     """How many questions are enough not to ask this one, which may not be answered."""
     return next(enough for least, enough in ENOUGH if candidate.share >= least)
-
-
-def _copied_quotes(made: Iterable[Iterable[Candidate]]) -> set[str]:
-    """The quotes that candidates of two documents share.
-
-    To search all the text for each of them takes minutes where a folder holds many copies.
-    """
-    first: dict[str, str] = {}
-    copied = set()
-    for candidate in chain.from_iterable(made):
-        place_of_quote = candidate.target or candidate.document
-        for quote in candidate.quotes:
-            if first.setdefault(quote, place_of_quote) != place_of_quote:
-                copied.add(quote)
-    return copied
 
 
 def _places_of(
