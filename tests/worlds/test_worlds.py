@@ -277,6 +277,10 @@ def test_ties_and_a_whole_corpus_are_said() -> None:
     text = said(World("ties", asked, {"a": every}, scores), "eval a.jsonl -k 20")
     assert "Every query gets the same 20 results, the whole corpus as it seems" in text
     assert "Equal scores decide ndcg@20: it is 0.270 in their worst order and 1.000 in " in text
+    # The targets of eight documents stand below 10, and to return everything is no cure.
+    cured = said(World("ties", asked, {"a": every}), "diagnose a.jsonl")
+    assert "Every query gets the same 20 results, the whole corpus as it seems" in cured
+    assert "eval a.jsonl -k" not in cured
 
 
 def test_ties_across_the_last_rank_decide_what_leads_and_grades_count() -> None:

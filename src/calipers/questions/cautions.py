@@ -51,15 +51,18 @@ def _whole_corpus(pair: Matched, scores: Scores) -> Iterator[str]:
     ]
     if len(every) < 2 or depth < 2 or depth != every.max() or not whole:
         return
-    if scores[whole[0]].mean != 1.0:
-        return
-    if not _all_the_same(pair, depth):
-        return
-    yield sentence(
-        "Every query gets the same {it.count} results, the whole corpus as it seems: any order "
-        "finds all.",
-        it=Fact(about="count", count=depth, text="whole corpus"),
-    )
+    if scores[whole[0]].mean == 1.0:
+        yield from whole_corpus(pair, depth)
+
+
+def whole_corpus(pair: Matched, depth: int) -> Iterator[str]:
+    """A note where every query gets the same results; that they hold all targets is known."""
+    if _all_the_same(pair, depth):
+        yield sentence(
+            "Every query gets the same {it.count} results, the whole corpus as it seems: any "
+            "order finds all.",
+            it=Fact(about="count", count=depth, text="whole corpus"),
+        )
 
 
 def _all_the_same(pair: Matched, depth: int) -> bool:

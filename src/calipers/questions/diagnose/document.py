@@ -12,6 +12,7 @@ from calipers.model.document import (
     Lines,
     Note,
     Table,
+    note_of,
 )
 from calipers.model.fact import Fact, Sentence, sentence
 from calipers.model.recorded import Recorded
@@ -42,7 +43,7 @@ def document(diagnosis: Diagnosis) -> Document:
     # What the table says of ids is not said twice.
     by_ids = any(cure.name == "ids" for cure in diagnosis.cures)
     notes = [
-        Note("input", line)
+        note_of(line)
         for line in Recorded(diagnosis.settings).notes
         if not (by_ids and "called nearly so" in line)
     ]

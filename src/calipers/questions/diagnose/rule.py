@@ -96,13 +96,17 @@ def diagnose_pair(
         *chain.from_iterable(_group_trial(tester, seen, group) for group in asked),
     ]
     wider = _other_k(seen, advice)
+    whole = _whole_corpus(seen, advice)
+    if whole:
+        # To return most of what there is is no cure.
+        wider = [cure for cure in wider if 2 * (cure.k or 0) <= pair.depth]
     leaks = _leaks(study)
     respelled = _not_shown_ids(tried, advised)
     others = [*wider, *respelled, *(outcome.cure for outcome in at_most)]
     shown = _that_matter(tester, advised, others, cured)
     first = first_line(seen, study, advised, asked, leaks, shown)
     with_copies = scores.with_notes(
-        copies_in_words(scores.queries, scores.recorded.cluster)
+        [*whole, *copies_in_words(scores.queries, scores.recorded.cluster)]
     )
     return Diagnosis(
         k=k,
@@ -245,6 +249,19 @@ def _other_k(seen: Seen, advice: RecallAdvice | None) -> list[TriedCure]:
             more,
         )
     ]
+
+
+def _whole_corpus(seen: Seen, advice: RecallAdvice | None) -> list[str]:
+    """A note where the lists hold all that there is; else empty."""
+    every = seen.matches.retrieved
+    depth = int(every.max(initial=0))
+    finds_all = advice is not None and advice.largest_recall == 1.0
+    if not finds_all or depth <= seen.k or depth != every.min() or len(every) < 2:
+        return []
+    # Few lists are all of the corpus, so most diagnoses never load it.
+    from calipers.questions.cautions import whole_corpus
+
+    return [*whole_corpus(seen.pair, depth)]
 
 
 def _group_trial(tester: Tester, seen: Seen, group: Group) -> list[Tested]:
