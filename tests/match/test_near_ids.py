@@ -206,6 +206,19 @@ def test_a_uuid_with_zeros_nearly_meets_itself_without_hyphens() -> None:
     assert [near.option for near in near_ids(*sides)] == ["signs"]
 
 
+@pytest.mark.parametrize("others", [5, 200])
+def test_where_one_rule_meets_nearly_all_of_many_the_others_meet_the_rest(others: int) -> None:
+    query = np.arange(600)
+    wanted = [f"c{at}x" for at in query]
+    returned = [f"C{at}X" for at in query[others:]]
+    returned = [f"idx:c{at}x" for at in query[:others]] + returned
+    met = near_ids(*(Ids(query, pl.Series(side)) for side in (wanted, returned)))
+    by_option = {near.option: near.target.tolist() for near in met}
+    assert met[0].option == "case"
+    assert by_option["case"] == [*range(others, 600)]
+    assert by_option["prefix=idx:"] == [*range(others)]
+
+
 def test_numbers_of_chunks_are_no_suffix() -> None:
     query = np.zeros(3, np.int64)
     for ends in (

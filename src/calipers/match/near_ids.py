@@ -78,6 +78,8 @@ _WITH_SIGNS: tuple[tuple[str, ...], ...] = (
 """The same where none of those is enough; they may change the prefix, so it is cut off first."""
 _SUFFIX = re.compile(r"[^\w?#].*([^\W\d]|(19|20)\d\d)|_.*([^\W\d_]|(19|20)\d\d)")
 """What may stand behind an id: a sign with letters behind it, or with a year."""
+_NEARLY_ALL = 0.98
+"""Once a rule meets this share of many targets, the others are asked for the rest only."""
 _AFFIXES = 3
 """At most so many prefixes, or suffixes, are taken off together."""
 
@@ -325,18 +327,13 @@ class NearPairs:
         if not self.target.size:
             return []
         met: list[NearIds] = []
-        same, begin = self._alike
-        in_folders = [how for how in PARTS if "basename" in how.rules]
-        at_ends = [how for how in PARTS if how not in in_folders]
-        for maps, which in ((SPELLINGS, same), (at_ends, begin)):
-            if which.any():
-                some = self.only(which)
-                met += [some.meeting(how) for how in maps]
-        some = self.only(self._lose_the_same("basename"))
-        # The last map takes off all that the others do: what it does not meet, none meets.
-        some = some.only(some._become_equal(in_folders[-1]))
-        met += [some.meeting(how) for how in in_folders] if some.target.size else []
-        met += [self.meeting(how) for how in (*self._prefixes(), *self._suffixes())]
+        targets = np.unique(self.target).size
+        for near in self._met_one_by_one():
+            met.append(near)
+            if targets > _FEW and near.target.size >= _NEARLY_ALL * targets:
+                rest = self.only(~np.isin(self.target, near.target))
+                met += rest.rules()
+                break
         # A prefix says more than "the folders"; the sort keeps the order of equals.
         met.sort(key=lambda near: (-near.target.size, "basename" in near.how.rules))
         distinct: dict[bytes, NearIds] = {}
@@ -344,6 +341,23 @@ class NearPairs:
             if near.target.size:
                 distinct.setdefault(near.target.tobytes(), near)
         return list(distinct.values())
+
+    def _met_one_by_one(self) -> Iterator[NearIds]:
+        """What each rule meets, those with folders last."""
+        same, begin = self._alike
+        in_folders = [how for how in PARTS if "basename" in how.rules]
+        at_ends = [how for how in PARTS if how not in in_folders]
+        for maps, which in ((SPELLINGS, same), (at_ends, begin)):
+            if which.any():
+                some = self.only(which)
+                yield from map(some.meeting, maps)
+        yield from map(self.meeting, self._prefixes())
+        yield from map(self.meeting, self._suffixes())
+        some = self.only(self._lose_the_same("basename"))
+        # The last map takes off all that the others do: what it does not meet, none meets.
+        some = some.only(some._become_equal(in_folders[-1]))
+        if some.target.size:
+            yield from map(some.meeting, in_folders)
 
     def _prefixes(self) -> Iterator[IdMap]:
         """The prefixes that ids of one side have before those of the other, as maps to try."""
@@ -503,15 +517,21 @@ def _lose_the_same(names: pl.Series, others: pl.Series, rule: str) -> Bools:
 
 # Ids as the rules compare them, column by column.
 
+
+def _without_extension(name: pl.Expr) -> pl.Expr:
+    """The names without what looks like the extension of a file name."""
+    # Two tests of what is left cost half as much as a pattern that holds all of it.
+    stem = name.str.replace(r"\.[0-9]*[A-Za-z][0-9A-Za-z]*$", "")
+    return pl.when((stem == "") | stem.str.ends_with("/")).then(name).otherwise(stem)
+
+
 _ASCII: dict[str, Callable[[pl.Expr], pl.Expr]] = {
     "width": lambda name: name.str.replace_all(" +", " ").str.strip_chars(" "),
     "scheme": lambda name: name.str.replace(r"^[A-Za-z][0-9A-Za-z_+.-]*://", ""),
     "query": lambda name: name.str.replace(r"[?#].*$", ""),
     "slash": lambda name: name.str.strip_chars_end("/"),
     "basename": lambda name: name.str.strip_chars_end("/").str.extract(r"([^/\\]*)$"),
-    "extension": lambda name: name.str.replace(
-        r"^(.*[^/])\.[0-9]*[A-Za-z][0-9A-Za-z]*$", "${1}"
-    ),
+    "extension": _without_extension,
     "decimal": lambda name: name.str.replace(r"^([0-9]+)\.0+$", "${1}"),
     "zeros": lambda name: name.str.replace_all("(^|[^0-9.])0+([0-9])", "${1}${2}"),
     "case": lambda name: name.str.to_lowercase(),

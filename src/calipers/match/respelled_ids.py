@@ -1,5 +1,7 @@
 """The ids that the rules of ``--map-ids`` change, where most stay as they are."""
 
+from collections.abc import Callable
+
 import numpy as np
 import polars as pl
 
@@ -9,6 +11,23 @@ from calipers.model.matching import IdMap
 
 _FEW = 500
 """Up to so many ids, all are copied."""
+_MAY_CHANGE: dict[str, Callable[[pl.Expr], pl.Expr]] = {
+    "scheme": lambda name: name.str.contains("://", literal=True),
+    "query": lambda name: _has(name, "?") | _has(name, "#"),
+    "percent": lambda name: _has(name, "%"),
+    "slash": lambda name: name.str.ends_with("/"),
+    "basename": lambda name: _has(name, "/") | _has(name, "\\"),
+    "extension": lambda name: _has(name, "."),
+    "decimal": lambda name: _has(name, "."),
+    "zeros": lambda name: _has(name, "0"),
+    "case": lambda name: name.str.contains("[A-Z]"),
+}
+"""By rule, which ids in ASCII it may change, where that is quickly seen."""
+
+
+def _has(name: pl.Expr, letter: str) -> pl.Expr:
+    """Whether an id has a letter."""
+    return name.str.contains(letter, literal=True)
 
 
 def respelled(ids: pl.Series, how: IdMap) -> tuple[Ints, pl.Series]:
@@ -18,21 +37,30 @@ def respelled(ids: pl.Series, how: IdMap) -> tuple[Ints, pl.Series]:
     >>> rows.tolist(), names.to_list()
     ([1], ['b'])
     """
-    if not how.rules and len(ids) > _FEW:
-        # Most ids have none of these, and need not be copied.
+    if len(ids) > _FEW and set(how.rules) <= _MAY_CHANGE.keys():
+        # Most ids have nothing that is changed, and need not be copied.
         name = pl.col("name")
-        begin = [name.str.starts_with(prefix) for prefix in how.prefixes]
-        end = [name.str.ends_with(suffix) for suffix in how.suffixes]
-        has_affix = pl.any_horizontal(*begin, *end).fill_null(False)
-        rows = ids.alias("name").to_frame().select(has_affix.arg_true()).to_series()
+        may = [name.str.starts_with(prefix) for prefix in how.prefixes]
+        may += [name.str.ends_with(suffix) for suffix in how.suffixes]
+        may += [_MAY_CHANGE[rule](name) for rule in how.rules]
+        if how.rules:
+            # Rules may change any letter beyond ASCII.
+            may.append(name.str.len_bytes() > name.str.len_chars())
+        is_changed = pl.any_horizontal(*may).fill_null(False)
+        rows = ids.alias("name").to_frame().select(is_changed.arg_true()).to_series()
         some = ids.gather(rows)
-        if len(how.prefixes) == 1 and not how.suffixes:
+        if len(how.prefixes) == 1 and not how.suffixes and not how.rules:
             rest = some.str.strip_prefix(how.prefixes[0])
             return _ints(rows), rest if (rest != "").all() else spelled(some, how)
-        return _ints(rows), spelled(some, how)
+        return _only_changed(_ints(rows), some, how)
+    return _only_changed(np.arange(len(ids)), ids, how)
+
+
+def _only_changed(rows: Ints, ids: pl.Series, how: IdMap) -> tuple[Ints, pl.Series]:
+    """Those of some ids that the rules change, by the numbers of their rows."""
     names = spelled(ids, how)
     differ = np.flatnonzero(names.ne_missing(ids).to_numpy())
-    return differ, names.gather(as_series(differ))
+    return rows[differ], names.gather(as_series(differ))
 
 
 def _ints(rows: pl.Series) -> Ints:
