@@ -6,7 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput
-from calipers.model.ranking import NotGroupedError, rank_batches
+from calipers.model.ranking import NotGroupedError, RankedBatch, over_ranked
+
+
+def itself(batch: RankedBatch) -> RankedBatch:
+    return batch
 
 
 def frames(queries: list[int], rows: int) -> list[pl.DataFrame]:
@@ -18,7 +22,7 @@ def frames(queries: list[int], rows: int) -> list[pl.DataFrame]:
 def test_a_query_that_comes_again_is_seen_in_any_cut(queries, rows):
     groups = [q for i, q in enumerate(queries) if not i or q != queries[i - 1]]
     is_grouped = len(set(groups)) == len(groups)
-    batches = rank_batches(iter(frames(queries, rows)), "listed", "input")
+    batches = over_ranked(itself, iter(frames(queries, rows)), "listed", "input")
     if is_grouped:
         assert [name for batch in batches for name in batch.queries] == list(map(str, groups))
     else:
@@ -28,10 +32,10 @@ def test_a_query_that_comes_again_is_seen_in_any_cut(queries, rows):
 
 def test_results_without_ids_are_told_apart_by_their_texts():
     table = pl.DataFrame({"query": ["q"] * 3, "text": ["a", "c", "b"], "score": [1.0, 1.0, 2.0]})
-    [batch] = rank_batches(iter([table]), "score", "trec")
+    [batch] = over_ranked(itself, iter([table]), "score", "trec")
     assert batch.frame["text"].to_list() == ["b", "c", "a"]
     with pytest.raises(InvalidInput, match="the same score 1: 'a' and 'c'"):
-        list(rank_batches(iter([table]), "score", "error"))
+        list(over_ranked(itself, iter([table]), "score", "error"))
 
 
 ROW = st.tuples(st.integers(0, 3), st.sampled_from("abcé"), st.integers(0, 2))
@@ -48,7 +52,7 @@ def test_ties_go_by_id_and_take_their_columns_with_them(rows, chunked):
         for part in parts
         if part
     )
-    [batch] = rank_batches(iter([table]), "score", "trec")
+    [batch] = over_ranked(itself, iter([table]), "score", "trec")
     by_id = sorted(rows, key=lambda row: row[1], reverse=True)
     expected = sorted(by_id, key=lambda row: (row[0], -row[2]))
     assert batch.frame.select("query", "item", "score", "page").rows() == [

@@ -26,7 +26,6 @@ from calipers.model.ranking import (
     within_queries,
 )
 from calipers.model.run import Run, Scored
-from calipers.prefetch import ahead
 from calipers.text import are_texts
 
 _ROWS_PER_JOIN = 1 << 20
@@ -57,14 +56,11 @@ def match_by_id(
     waiting: list[pl.DataFrame] = []
 
     def looked_over(batch: RankedBatch) -> tuple[RankedBatch, Ints]:
-        # The slowest step, off the thread that counts.
+        # Of a file this is done ahead, off the thread that counts.
         _ = batch.suspects, fingerprint and not run.in_memory and batch.fingerprint
         return batch, sieve.passing(batch.hashes)
 
-    batches = run.ranked(policy.ties)
-    for batch, rows in (
-        map(looked_over, batches) if run.in_memory else ahead(looked_over, batches)
-    ):
+    for batch, rows in run.over_ranked(looked_over, policy.ties):
         _check_ids(batch.frame)
         codes = counting.add(batch)
         query = batch.query_of(rows)

@@ -27,6 +27,7 @@ Order = Literal["listed", "rank", "score"]
 low."""
 
 Numbers = TypeVar("Numbers", Ints, Floats)
+T = TypeVar("T")
 _MOST_PADDING = 4
 _NAMES = (
     ("{}", ("item",)),
@@ -132,23 +133,25 @@ def result_names(frame: pl.DataFrame) -> pl.Series:
     return frame.select(pl.coalesce(*names, nothing).alias("name")).to_series()
 
 
-def rank_batches(
+def over_ranked(
+    work: Callable[[RankedBatch], T],
     frames: Iterable[pl.DataFrame],
     order: Order,
     ties: Ties,
     *,
     grouped: bool = False,
     side_by_side: bool = False,
-) -> Iterator[RankedBatch]:
-    """Ranked batches of whole queries from frames that may cut a query in two.
+) -> Iterator[T]:
+    """What ``work`` makes of ranked batches of whole queries; frames may cut a query in two.
 
     Where the rows are not known to be ``grouped`` by query, that is checked on the way.
     Batches that come from a file are ranked ``side_by_side``, ahead of the consumer.
     """
     queries = whole_queries(frames)
 
-    def ranked(batch: tuple[pl.DataFrame, Ints]) -> RankedBatch:
-        return _rank(*batch, order, ties)
+    # In one step: each step more that works ahead holds three batches more in memory.
+    def ranked(batch: tuple[pl.DataFrame, Ints]) -> T:
+        return work(_rank(*batch, order, ties))
 
     batches = queries if grouped else _checked(queries)
     return ahead(ranked, batches) if side_by_side else map(ranked, batches)

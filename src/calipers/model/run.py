@@ -26,9 +26,12 @@ from calipers.model.ranking import (
     Order,
     RankedBatch,
     in_pieces,
+    over_ranked,
     query_starts,
-    rank_batches,
 )
+
+R = TypeVar("R")
+"""What is computed of a block or of a batch."""
 
 MOST_KEPT = 64 << 20
 """Runs up to this many bytes stay in memory once they were read."""
@@ -296,8 +299,18 @@ class Run(Picklable):
 
         ``rows``: about so many at a time. Results are grouped by query only once.
         """
+        return self.over_ranked(lambda batch: batch, ties, rows)
+
+    def over_ranked(
+        self,
+        work: Callable[[RankedBatch], R],
+        ties: Ties | None = None,
+        rows: int | None = None,
+    ) -> Iterator[R]:
+        """What ``work`` makes of each batch of the ranking; of a file ahead, on other threads."""
         run = self.as_matched
-        return rank_batches(
+        return over_ranked(
+            work,
             run.scan() if rows is None else in_pieces(run.scan(), rows),
             run.order,
             ties or run.ties,
@@ -479,10 +492,6 @@ class Block:
     rows: Ints
     """The rows of its targets in the whole ground truth."""
     run: Run
-
-
-R = TypeVar("R")
-"""What is computed of a block."""
 
 
 class RemoteRows(Protocol):
