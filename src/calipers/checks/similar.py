@@ -107,9 +107,9 @@ class _Numbered:
         # Both in one number: sorting these is several times faster than a table of two columns.
         key = (owner << 32) + number
         key.sort()
-        key = key[np.diff(key, prepend=-1) != 0]
+        key = key[_is_new(key)]
         owner = key >> 32
-        begins = np.flatnonzero(np.diff(owner, prepend=-1) != 0)
+        begins = np.flatnonzero(_is_new(owner))
         return cls(owner, key & 0xFFFFFFFF, begins, np.diff(begins, append=owner.size))
 
     def rarest(self, least: float) -> npt.NDArray[np.bool_]:
@@ -147,7 +147,7 @@ class _Sketches:
         at = (text * places + bit)[texts.number < known]
         at.sort()
         word = at >> 6
-        begins = np.flatnonzero(np.diff(word, prepend=-1) != 0)
+        begins = np.flatnonzero(_is_new(word))
         bits = np.zeros(n_texts * (places // 64), dtype=np.uint64)
         if begins.size:
             each = np.uint64(1) << (at & 63).astype(np.uint64)
@@ -203,6 +203,34 @@ def _count_bits(words: Hashes) -> Ints:
     return counts
 
 
+def _is_new(ordered: Ints | Hashes) -> npt.NDArray[np.bool_]:
+    """Which of some sorted values differ from the one before."""
+    new = np.ones(ordered.size, dtype=np.bool_)
+    new[1:] = ordered[1:] != ordered[:-1]
+    return new
+
+
+def _coded(hashes: Hashes) -> tuple[Hashes, Ints]:
+    """The different hashes, ascending, and where each one stands among them.
+
+    >>> _coded(np.array([9 << 60, 7, 9 << 60], dtype=np.uint64))[1].tolist()
+    [1, 0, 1]
+    """
+    ordered = np.sort(hashes)
+    different = ordered[_is_new(ordered)]
+    # Hashes are spread evenly, so their first bits say nearly where they stand: that takes
+    # a fourth of the time of a sort that remembers the places.
+    bits = different.size.bit_length() + 1
+    shift = np.uint64(64 - bits)
+    begins = np.searchsorted(different, np.arange(1 << bits, dtype=np.uint64) << shift)
+    code = begins[(hashes >> shift).astype(np.int64)]
+    behind = np.flatnonzero(different[code] != hashes)
+    while behind.size:
+        code[behind] += 1
+        behind = behind[different[code[behind]] != hashes[behind]]
+    return different, code
+
+
 @dataclass(frozen=True, eq=False)
 class SimilarTexts:
     """An index of shingled texts to compare others with."""
@@ -221,7 +249,7 @@ class SimilarTexts:
     def of(cls, shingled: pl.DataFrame, least: float) -> Self:
         """Build an index from texts, which may repeat shingles."""
         owner = shingled["owner"].to_numpy()
-        shingles, code = np.unique(shingled["shingle"].to_numpy(), return_inverse=True)
+        shingles, code = _coded(shingled["shingle"].to_numpy())
         once = _Numbered.of(owner, code)
         shared = np.bincount(once.number, minlength=shingles.size)
         order = np.argsort(-shared, kind="stable")
@@ -363,5 +391,5 @@ def _candidates(
         # Both in one number: sorting these is several times faster than sorting rows of two.
         pair = (other[row] << 32) + owner[first[row] + within]
         pair.sort()
-        pair = pair[np.diff(pair, prepend=-1) != 0]
+        pair = pair[_is_new(pair)]
         yield pair >> 32, pair & 0xFFFFFFFF
