@@ -1,6 +1,7 @@
 """calipers gate, and gate save and show, as a user meets them."""
 
 import json
+import shlex
 
 import pytest
 
@@ -120,3 +121,19 @@ def test_texts_that_begin_alike_are_named_by_id_and_no_cluster_is_a_slice(tmp_pa
     by_intent = calipers_command(*line, "--cluster", "intent").out
     # Every query has a key of its own, and all have one team.
     assert "compares each" not in by_intent
+
+
+def test_a_run_as_a_baseline_is_refused_with_a_line_that_works_in_its_folder(folder):
+    def write(name, without):
+        kept = [{key: record[key] for key in record if key != without} for record in records(N)]
+        (folder / name).write_text(json.dumps(kept))
+
+    write("questions.json", "retrieved")
+    write("old.json", "ground_truth")
+    write("new.json", "ground_truth")
+    (folder / "calipers.toml").write_text('ground-truth = "questions.json"\n')
+    sentence = refused("gate", "new.json", "--baseline", "old.json")
+    line = sentence.split("`")[1]
+    assert "-g questions.json" in line
+    assert calipers_command(*shlex.split(line)[1:]).code == 0
+    assert calipers_command("gate", "new.json", "--baseline", "old.baseline.json").code == 0

@@ -21,6 +21,7 @@ from calipers.engines.summary import facts_by_name
 from calipers.errors import (
     CalipersError,
     InvalidInput,
+    NoGroundTruth,
     check_number,
     is_command_line,
 )
@@ -274,7 +275,9 @@ def _refuse_run(named: object, ground_truth: object) -> None:
         inputs = [f"run={path!r}", f"ground_truth={truth!r}"] if truth else [repr(path)]
         save = f"call calipers.gate_save({', '.join([*inputs, f'to={new!r}'])})"
         use = f"baseline={new!r}"
-    raise InvalidInput(
+    # Without questions those of the settings file are tried, so that the line can name them.
+    refused = NoGroundTruth if ground_truth is None and truth else InvalidInput
+    raise refused(
         f"{path} is a run, and a baseline is a result that was measured: {save}, then give {use}."
     )
 
