@@ -7,6 +7,8 @@ import pytest
 from calipers.errors import InvalidInput
 from calipers.io.corpus import texts_in
 from calipers.io.documents import walk
+from calipers.io.documents.parts import Section
+from calipers.io.documents.sections import as_document
 from calipers.io.documents.walk import read_documents, read_folder
 
 PROSE = "A paragraph of plain words that says something about the subject.\n"
@@ -51,6 +53,21 @@ def test_text_is_read_and_the_rest_is_counted_by_reason(tmp_path):
         "hidden or installed folder": 1,
     }
     assert sorted(passed["minified"]) == ["f.min.html", "h.html"]
+
+
+@pytest.mark.parametrize(("same", "printed"), [(24, True), (20, True), (15, False)])
+def test_a_pdf_of_pages_that_are_there_is_passed_over(same, printed):
+    heads = [f"{at}. Part {chr(97 + at)}" for at in range(24)]
+    page = "".join(f"<h2>{head}</h2><p>{PROSE}</p>" for head in heads[:same])
+    text = "\n".join(f"{head}\n{PROSE}" for head in heads)
+    parts = [Section(head[3:], at, at + len(head)) for head in heads for at in [text.index(head)]]
+    html = as_document("a.html", "html", page)
+    pdf = as_document("a.pdf", "pdf", text, parts)
+    passed: dict[str, list[str]] = {}
+    assert walk._without_printed([html, pdf], passed) == ([html] if printed else [html, pdf])
+    assert passed == ({"repeats other pages": ["a.pdf"]} if printed else {})
+    # Two forms of a book may both be PDFs: which one is the copy is not known.
+    assert walk._without_printed([pdf, pdf], {}) == [pdf, pdf]
 
 
 def test_a_page_that_repeats_others_is_passed_over_and_a_version_is_not(tmp_path):

@@ -10,6 +10,7 @@ from calipers.questions.begin.languages import goes_on, languages
 from calipers.questions.begin.library import Library
 from calipers.questions.begin.rule import SURE
 from calipers.questions.begin.target import (
+    GLUED,
     GOES_ON,
     NO_PROSE_FIRST,
     ONLY_LEADS,
@@ -164,6 +165,13 @@ def test_sentences_of_two_paragraphs_without_blanks_are_quoted_as_they_stand():
     text = "次のように待ちます、そしてもう一度、同じリクエストを送信します。\n\n`wait`を使います。"
     assert target("客户端先等待一段时间，然后再次发送同一个请求。\n\n`wait` 秒之后。", "md", "zh")
     assert target(text, "md", "ja").unfit in ("", ONLY_LEADS)
+
+
+def test_words_without_blanks_of_a_pdf_are_no_target():
+    glued = f"{PROSE} Afterwardsitanswersthecalloftheserver again."
+    assert target(glued, "pdf").unfit == GLUED
+    assert not target(glued, "md").unfit
+    assert not target(f"{PROSE} The Krankenversicherungsbeiträge stay.", "pdf").unfit
 
 
 def test_a_section_above_the_headings_of_its_parts_does_not_surely_answer():

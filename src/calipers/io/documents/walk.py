@@ -269,6 +269,7 @@ def read_documents(
             for name, source in read_folder(place, passed, progress)
         ]
         documents = _without_collections(documents, passed)
+        documents = _without_printed(documents, passed)
     else:
         batches = open_corpus(place).batches()
         rows = dict(
@@ -312,6 +313,36 @@ LEAST_REPEATED = 20
 """Texts of a page from which on it may be a collection of others."""
 REPEATS = 0.8
 """The share of its texts that stand in smaller pages as well."""
+
+
+def _without_printed(
+    documents: Sequence[TextDocument], passed: PassedOver
+) -> list[TextDocument]:
+    """The documents without a PDF of other pages, whose parts would all answer twice."""
+    if all(document.kind != "pdf" for document in documents):
+        return [*documents]
+    pages: set[str] = set()
+    for document in documents:
+        if document.kind != "pdf":
+            pages |= _heads(document)
+    kept = []
+    for document in documents:
+        own = _heads(document) if document.kind == "pdf" else set()
+        if len(own) >= LEAST_REPEATED and len(own & pages) >= REPEATS * len(own):
+            passed.setdefault("repeats other pages", []).append(document.name)
+        else:
+            kept.append(document)
+    return kept
+
+
+def _heads(document: TextDocument) -> set[str]:
+    """The letters of each heading of a document."""
+    heads = (_BETWEEN.sub("", part.heading.lower()) for part in document.sections)
+    return {head for head in heads if head}
+
+
+_BETWEEN = re.compile(r"[\W\d_]+")
+"""What stands between the letters of a heading, such as its number."""
 
 
 def _long_texts(document: TextDocument) -> set[int]:

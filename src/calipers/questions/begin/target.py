@@ -27,6 +27,7 @@ from calipers.questions.begin.paragraphs import NO_PROSE, blocks
 NO_PROSE_FIRST = "no paragraph that answers it stands first below it"
 ONLY_LEADS = "its text only leads up to an answer, or elsewhere"
 GOES_ON = "its text goes on with what stands above it"
+GLUED = "its words stand without blanks in the PDF"
 STOPS_SHORT = (
     "what answers it is too long for a target, or a table, and stands below its text"
 )
@@ -85,6 +86,8 @@ _ENTRY = re.compile(r"[-*+–]\s|•|(?:\d{1,2}|#)[.)]\s|\d{1,2}[．）、]|[①
 _ENTRIES = re.compile(r"\n(?=\s*(?:[-*+•–]\s|(?:\d{1,2}|#)[.)．）]\s))")
 """How an entry of a list begins, and where the next one does."""
 _FENCED = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
+_GLUED = re.compile(r"[A-Za-zÀ-ɏ]{30,}")
+"""Words between which a PDF has no blanks; next to no word of a language is so long."""
 _HYPHEN = re.compile(r"\w+[-\u00ad\u2010]\n")
 _ENDED = re.compile(r"[.!?。！？．…।؟۔][\W_]*$")
 """How a sentence ends that is one."""
@@ -193,6 +196,8 @@ def _of_units(
     if stops_short and letters < ENOUGH_ALONE:
         return Target(unfit=STOPS_SHORT)
     quote = " ".join(document.text[at:stop].split())
+    if document.kind == "pdf" and _GLUED.search(quote):
+        return Target(unfit=GLUED)
     is_cut = len(kept) == 1 and reading_length(quote) > LONGEST_QUOTE
     whole = sum(reading_length(without_markup(unit.text)) for unit in kept)
     of_links = sum(reading_length(link.words) for link in linked if link.start < stop)
