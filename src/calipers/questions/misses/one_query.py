@@ -235,10 +235,10 @@ def _only(run: Run, query: str) -> Run:
 
 def _recorded_error(run: Run) -> str | None:
     """The error that a run of one query recorded for it, if any."""
-    asked = run.queries
-    if asked is None or "error" not in asked.columns or asked.is_empty():
+    queries = run.queries
+    if queries is None or "error" not in queries.columns or queries.is_empty():
         return None
-    error: str | None = asked["error"][0]
+    error: str | None = queries["error"][0]
     return error
 
 
