@@ -21,6 +21,18 @@ from tests.systems import records
 LATE = [8] * 15 + [9] * 15
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("wrong chunk", "are missing, though another chunk of their document is there."),
+        ("cut by chunks", "are returned only in part."),
+    ],
+)
+def test_the_largest_leak_is_a_sentence(name, said):
+    made = world(LEAKS[name].plant, 60, np.random.default_rng(7))
+    assert re.fullmatch(rf"\d+% of the targets {said}", diagnose(made).sentence)
+
+
 def test_queries_that_failed_are_no_slice_by_the_word_they_begin_with():
     made = [
         {

@@ -53,6 +53,14 @@ _TO_DO = {
     "hub": "See why it is near to everything: boilerplate, an empty or a very long chunk.",
 }
 """What to do about a certain cure that no option applies."""
+_LOST = {
+    "wrong_chunk": "are missing, though another chunk of their document is there",
+    "retriever_error": "are missing because the retriever failed",
+    "nothing_returned": "are missing because nothing was returned",
+    "not_in_run": "are missing because their queries are not in the run",
+    "never_a_candidate": "were never candidates",
+}
+"""What became of targets, where "are" and the reason make no sentence."""
 _OTHERS_FIRST = (
     "See where the first results come from, such as another index or a fallback."
 )
@@ -206,7 +214,8 @@ def _leaking(
         why = f"Try it: `calipers eval {options[0]}`" if options else why
     if largest.name == "not_returned":
         return _not_returned(seen, study, share, why)
-    return First(joined(share, f": {largest.means}.", by=""), largest.name, why)
+    verb = _LOST.get(largest.name, f"are {largest.means}")
+    return First(joined(share, f"{verb}."), largest.name, why)
 
 
 def _cut_over_results(seen: Seen, uncut: TriedCure) -> First:
