@@ -395,7 +395,9 @@ def test_ids_that_differ_in_two_queries_are_in_the_table():
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(
-    "twin", ["{}_de", "old/{}", "{}.md", "0{}"], ids=["suffix", "folder", "extension", "zeros"]
+    "twin",
+    ["{}_de", "{}@2024", "old/{}", "{}.md", "0{}"],
+    ids=["suffix", "year", "folder", "extension", "zeros"],
 )
 def test_pages_that_are_alike_are_not_called_one_page(seed, twin):
     """A page and its translation stand in one list: they are two, whichever was labelled."""
@@ -409,6 +411,8 @@ def test_pages_that_are_alike_are_not_called_one_page(seed, twin):
     diagnosis = diagnose(made)
     assert diagnosis.named not in CERTAIN_CURES
     assert "ids" not in {cure.name for cure in diagnosis.cures}
+    assert diagnosis.named == "another_id"
+    assert diagnosis.sentence.endswith("are missing, though a result has nearly the same id.")
 
 
 def test_ids_that_differ_below_k_alone_promise_the_number_at_the_end_of_the_lists(tmp_path):

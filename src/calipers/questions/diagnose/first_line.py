@@ -209,12 +209,14 @@ def _leaking(
             return First(joined(share, rest), "larger_k", _try_k(larger))
         below = Sentence(f"are ranked below {seen.k}.", [_k(seen)])
         return First(joined(share, below), "below_k", why)
+    verb = _LOST.get(largest.name, f"are {largest.means}")
     if largest.name == "another_id":
         options = [cure.option for cure in shown if cure.name == "ids" and cure.option]
         why = f"Try it: `calipers eval {options[0]}`" if options else why
+        # Both stand in other lists together, so they may be two things.
+        verb = verb if options else "are missing, though a result has nearly the same id"
     if largest.name == "not_returned":
         return _not_returned(seen, study, share, why)
-    verb = _LOST.get(largest.name, f"are {largest.means}")
     return First(joined(share, f"{verb}."), largest.name, why)
 
 
