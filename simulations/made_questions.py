@@ -22,7 +22,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,9 @@ DRAWS, SAMPLES = 2_000, 200
 """Bootstrap draws of a ranking, and simulated sets of labels."""
 Search = Callable[[str], list[int]]
 DEPTH = 30
+ASKED_OTHERWISE = 200
+"""Headings that are asked in other words as well."""
+RARE = "rare words weigh less"
 
 
 @dataclass(frozen=True)
@@ -389,13 +392,85 @@ def _by_document(
     return Asked(name, folder, records, "document", documents)
 
 
-def report(asked: Asked) -> Iterator[str]:
-    """Yield the lines about one corpus."""
-    chunks = [
+def without_answer(record: Mapping[str, Any], every: int = 1) -> dict[str, Any]:
+    """A question without the words of its target, or without each second of them."""
+    target = {word for quote in record["ground_truth"] for word in words(quote["quote"])}
+    kept = []
+    shared = 0
+    for word in words(record["query"]):
+        if word in target:
+            shared += 1
+            if shared % every == 0:
+                continue
+        kept.append(word)
+    return {**record, "query": " ".join(kept)}
+
+
+def joined(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """Two questions as one, which both targets answer."""
+    query = f"{first['query']} {second['query']}"
+    targets = [*first["ground_truth"], *second["ground_truth"]]
+    return {**first, "query": query, "ground_truth": targets}
+
+
+def commonness(records: Sequence[Mapping[str, Any]], chunks: Sequence[Chunk]) -> np.ndarray:
+    """A weight of each question: less, the rarer its words are."""
+    holding = Counter(word for one in chunks for word in {*one.words})
+    rarity = [
+        np.mean([math.log(1 + len(chunks) / max(holding[word], 1)) for word in words(one["query"])])
+        for one in records
+    ]
+    return 1 / np.maximum(np.array(rarity), 1e-9)
+
+
+def variants(asked: Asked) -> Iterator[str]:
+    """Yield how near other questions of the same headings come to people's: tau, and the level."""
+    chunks = chunks_of(asked.folder)
+    made = calipers.first_questions(asked.folder, questions=ASKED_OTHERWISE, sources=["headings"])
+    headings = [*made.records]
+    kinds = {
+        "people": asked.records,
+        "as they are": headings,
+        "without words of the target": [*map(without_answer, headings)],
+        "with half of these words": [without_answer(one, every=2) for one in headings],
+        "two joined": [*map(joined, headings[::2], headings[1::2])],
+    }
+    kinds = {
+        kind: [one for one in records if words(one["query"])] for kind, records in kinds.items()
+    }
+    means: dict[str, list[float]] = {kind: [] for kind in (*kinds, RARE)}
+    weights = commonness(kinds["as they are"], chunks)
+    for make in RETRIEVERS.values():
+        search = make(chunks)
+        for kind, records in kinds.items():
+            level = asked.level if kind == "people" else "evidence"
+            values = scores(records, search, chunks, level)
+            known = ~np.isnan(values)
+            means[kind].append(float(values[known].mean()))
+            if kind == "as they are":
+                weighted = np.average(values[known], weights=weights[known])
+                means[RARE].append(float(weighted))
+    yield f"### Other questions: {asked.name}, {len(headings)} headings"
+    yield ""
+    people = means.pop("people")
+    for kind, levels in means.items():
+        off = np.mean(np.array(levels) - people)
+        yield f"- {kind}: tau {kendall(people, levels):.2f}, off {off:+.2f}"
+    yield ""
+
+
+def chunks_of(folder: Path) -> list[Chunk]:
+    """The sections of a folder's documents with their words."""
+    return [
         Chunk(text, document, words(text))
-        for batch in open_folder(asked.folder).batches()
+        for batch in open_folder(folder).batches()
         for text, document in batch.select("text", "document").iter_rows()
     ]
+
+
+def report(asked: Asked) -> Iterator[str]:
+    """Yield the lines about one corpus."""
+    chunks = chunks_of(asked.folder)
     made: dict[str, list[dict[str, Any]]] = {}
     for source in ("faq", "links", "headings"):
         try:
@@ -445,6 +520,7 @@ def main() -> None:
     parser.add_argument("--cranfield", type=Path, help="a folder with cran.all.1400 and the others")
     parser.add_argument("--stackfaq", type=Path, help="a folder with stackExchange-FAQ.xml")
     parser.add_argument("--covidfaq", type=Path, help="a folder with query_answer_pairs.json")
+    parser.add_argument("--others", action="store_true", help="only what other questions do")
     given = parser.parse_args()
     makers: list[Callable[[Path], Asked]] = [demo]
     for read in (scifact, cranfield, stackfaq, covidfaq):
@@ -454,7 +530,9 @@ def main() -> None:
         sys.stdout.write(f"{planted(fit, share, unfit)}\n")
     for make in makers:
         with tempfile.TemporaryDirectory() as place:
-            for line in report(make(Path(place))):
+            asked = make(Path(place))
+            parts = [variants(asked)] if given.others else [report(asked), variants(asked)]
+            for line in chain.from_iterable(parts):
                 sys.stdout.write(f"{line}\n")
                 sys.stdout.flush()
 
