@@ -58,6 +58,24 @@ def test_a_large_file_holds_what_a_small_one_does(
     assert large.to_dict(as_series=False) == small.to_dict(as_series=False)
 
 
+@pytest.mark.parametrize("small", [0, 1 << 20])
+def test_a_first_name_that_a_plain_reader_wrote_back_is_read(
+    small: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A reader without byte order marks takes the mark and the quotes as part of the name.
+    path = tmp_path / "a.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        rows = [['\ufeff"query_id"', 'size 5"', "item"], ["a", "1", "x"], ["b", "2", "y"]]
+        csv.writer(file).writerows(rows)
+    monkeypatch.setattr(scan, "SMALL", small)
+    opened = delimited(Source(path))
+    assert opened is not None
+    assert opened.columns == {"query_id", 'size 5"', "item"}
+    read = opened.open().collect()
+    assert read.columns == ["query_id", 'size 5"', "item"]
+    assert read["query_id"].to_list() == ["a", "b"]
+
+
 def test_a_large_file_says_where_it_is_wrong(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

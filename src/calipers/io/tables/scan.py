@@ -23,7 +23,7 @@ from calipers.frozen import dataclass
 from calipers.io.files.open import HEAD, Source, not_utf8
 from calipers.io.files.write import unguarded
 from calipers.io.tables.columns import Columns, judged_together
-from calipers.io.tables.usual_names import IGNORED, is_long
+from calipers.io.tables.usual_names import IGNORED, as_meant, is_long
 from calipers.names import BEIR_JUDGEMENTS
 from calipers.prefetch import ahead
 
@@ -37,10 +37,10 @@ Blocks = Callable[[], Iterator[pl.DataFrame]]
 
 def csv_columns(source: Source, separator: str) -> dict[str, pl.DataType]:
     """The columns of the file with their type, always text."""
-    header = _header(source)
-    return dict(
-        pl.read_csv(header, separator=separator, infer_schema=False, n_rows=0).schema
+    table = pl.read_csv(
+        _header(source), separator=separator, infer_schema=False, n_rows=0
     )
+    return {as_meant(name): kind for name, kind in table.schema.items()}
 
 
 def csv_blocks(source: Source, separator: str) -> Iterator[pl.DataFrame]:
@@ -523,7 +523,8 @@ def header(source: Source) -> tuple[list[str], str] | None:
         # A quoted name may continue in the next line.
         more = (f"{line.decode(errors='replace')}\n" for line in lines)
         return [
-            name.strip("\n") for name in next(csv.reader(more, delimiter=separator), [])
+            as_meant(name.strip("\n"))
+            for name in next(csv.reader(more, delimiter=separator), [])
         ]
 
     if said:
@@ -551,6 +552,8 @@ def _cells_of(content: bytes, separator: str) -> pl.LazyFrame:
         rows = pl.read_csv(content, separator=separator, infer_schema=False)
     except pl.exceptions.PolarsError:
         return pl.scan_csv(content, separator=separator, infer_schema=False)
+    renamed = {name: as_meant(name) for name in rows.columns if '"' in name}
+    rows = rows.rename(renamed) if renamed else rows
     if b"\n\n" in content or b"\n\r\n" in content:
         # A line with nothing in it is no row, as everywhere.
         rows = rows.filter(~pl.all_horizontal(pl.all().is_null()))

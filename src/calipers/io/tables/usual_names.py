@@ -29,6 +29,19 @@ _LETTERED = re.compile(r"(.*[^\W_])_([a-f])")
 """A column name with a letter: ``gold_a``."""
 
 
+def as_meant(name: str) -> str:
+    """The name of a column as it was meant, from polars or from another reader.
+
+    polars keeps the quotes of a name doubled. A reader that knows no byte order mark takes it and
+    the quotes behind it as part of the first name, and writes them back.
+
+    >>> as_meant('\\ufeff""query_id""'), as_meant('5"')
+    ('query_id', '5"')
+    """
+    name = name.replace('""', '"')
+    return name.strip('\ufeff"') if name.startswith("\ufeff") else name
+
+
 def is_long(columns: Iterable[str]) -> bool:
     """Whether one of the columns names the query."""
     return "query" in renaming(sorted(columns)).values()
