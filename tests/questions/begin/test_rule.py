@@ -267,6 +267,11 @@ def test_an_encoding_that_was_guessed_is_named_on_the_first_screen(tmp_path):
     )
     printed = str(calipers.first_questions(tmp_path))
     assert "Not UTF-8, so the encoding is a guess: Windows-1252 (1, as alt.md)." in printed
+    # With the files that were written there is one note more.
+    into = tmp_path.with_name("elsewhere")
+    printed = " ".join(calipers_command("init", tmp_path, "-o", into).out.split())
+    assert "Windows-1252 (1, as alt.md)." in printed
+    assert "Labels remove unfit questions: calipers" in printed
     (tmp_path / "alt.md").unlink()
     assert "guess" not in str(calipers.first_questions(tmp_path))
 

@@ -15,7 +15,12 @@ from calipers.statistics.queries_to_detect import usual_queries_to_detect
 
 def document(questions: FirstQuestions) -> Document:
     """What word matching finds, by source, with the audit and what to do next."""
-    blocks: list[Block] = [_by_source(questions), _account(questions)]
+    blocks: list[Block] = [_by_source(questions)]
+    if guesses := _guesses(questions):
+        # No note, as one of those would be left out for it.
+        words = "Not UTF-8, so the encoding is a guess: {it.text}."
+        blocks.append(Lines([sentence(words, it=named(guesses))], prose=True))
+    blocks.append(_account(questions))
     if questions.passed_over:
         title = "Files that were passed over, or read with a guess"
         blocks.append(
@@ -96,9 +101,6 @@ def _guesses(questions: FirstQuestions) -> str:
 
 def _notes(questions: FirstQuestions) -> Iterator[Note]:
     """Yield what an audit counts, how far to trust the number, and what to do next."""
-    if guesses := _guesses(questions):
-        words = "Not UTF-8, so the encoding is a guess: {it.text}."
-        yield Note("input", sentence(words, it=named(guesses)))
     audit = questions.audit
     least = audit["detects"] or 1
     shows = cannot_show(least, usual_queries_to_detect())
