@@ -311,11 +311,12 @@ class NearPairs:
     def meeting(self, how: IdMap) -> NearIds:
         """The targets that meet a result under these rules, each with the first such result."""
         equal = self.meet(how)
+        if not equal.any():  # as usual: a selection costs as much as all before it
+            return NearIds(how, self.target[:0], self.result[:0], self.called[:0])
         target, first = np.unique(self.target[equal], return_index=True)
         rows = np.flatnonzero(equal)[first]
-        return NearIds(
-            how, target, self.result[rows], self.called.gather(as_series(rows))
-        )
+        called = self.called.gather(as_series(rows))
+        return NearIds(how, target, self.result[rows], called)
 
     def rules(self) -> list[NearIds]:
         """The rules by which targets meet a result, most targets first: see ``near_ids``."""
