@@ -13,29 +13,11 @@ import calipers
 from calipers.errors import InvalidInput
 from calipers.match import id_hashes
 from calipers.match.id_hashes import Ids, Named, may_be_alike, none_alike
-from calipers.match.near_ids import PARTS, SPELLINGS, near_ids, prefix_between, spelled
-from calipers.match.respelled_ids import respelled
+from calipers.match.near_ids import PARTS, SPELLINGS, near_ids, prefix_between
 from calipers.model.matching import ID_RULES, IdMap
 from calipers.shell import join_words
-from tests.match.test_map_ids import maps
 
 names = st.text("aB01.-_/ %2?#:é\uff21\n", min_size=1, max_size=12)
-
-
-@given(st.lists(names, max_size=8), maps)
-def test_columns_are_spelled_as_single_ids_are(ids: list[str], how: IdMap) -> None:
-    """One by one or as a column, with null where there was none."""
-    wanted = [None, *(how.of(name) for name in ids)]
-    short = pl.Series([None, *ids], dtype=pl.String)
-    assert spelled(short, how).to_list() == wanted
-    long = pl.concat([short] * 70)
-    assert spelled(long, how).to_list() == wanted * 70
-    for column in (short, long):
-        rows, changed = respelled(column, how)
-        names_now = column.to_list()
-        for row, name in zip(rows.tolist(), changed.to_list(), strict=True):
-            names_now[row] = name
-        assert names_now == spelled(column, how).to_list()
 
 
 def naive(wanted: list[str], returned: list[str], how: IdMap) -> set[int]:
@@ -62,6 +44,9 @@ def naive(wanted: list[str], returned: list[str], how: IdMap) -> set[int]:
 # Without a letter or a digit there is nothing that a name could be recognised by.
 named = st.text("aAb1-/.%2", min_size=1, max_size=7).filter(lambda name: re.search("[aAb12]", name))
 plain = st.lists(named, min_size=1, max_size=5, unique=True)
+
+
+CODE = re.compile("%[0-9A-Fa-f]{2}")
 
 
 wide = st.lists(
@@ -166,7 +151,9 @@ def test_every_rule_that_meets_a_target_alone_is_seen(wanted: list[str], returne
         expected = naive(wanted, returned, how)
         # A target whose letters are all gone has nothing to be recognised by.
         known = all(any(map(str.isalnum, wanted[row])) for row in expected)
-        assert not expected or frozenset(expected) in met or not known
+        # A code such as %1A stands for its sign, so other rules alone do not tell what is alike.
+        coded = "percent" not in how.rules and any(map(CODE.search, [*wanted, *returned]))
+        assert not expected or frozenset(expected) in met or not known or coded
 
 
 CASES = {
@@ -190,13 +177,6 @@ CASES = {
     "prefix=idx:,case": ("C7", "idx:c7"),
     "prefix=kb/,zeros": ("doc_7", "kb/doc_007"),
 }
-
-
-def test_a_uuid_is_the_same_without_its_hyphens() -> None:
-    uuid = "a0c1e2f3-4455-6677-8899-aabbccddeeff"
-    for how in ([uuid, f"{{{uuid}}}"], [uuid] * 600):
-        signs = IdMap((), ("signs",))
-        assert set(spelled(pl.Series(how), signs)) == {uuid.replace("-", "")}
 
 
 def test_a_uuid_with_zeros_nearly_meets_itself_without_hyphens() -> None:

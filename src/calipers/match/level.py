@@ -7,7 +7,7 @@ from functools import partial
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.match.near_ids import spelled
+from calipers.match.spelled_ids import spelled
 from calipers.model.fact import Fact, sentence
 from calipers.model.ground_truth import (
     MARK,

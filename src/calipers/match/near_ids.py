@@ -2,14 +2,14 @@
 
 `near_ids(wanted, returned)` finds the missed targets whose id a result of the same query has in
 another spelling, and the rules that make the two equal. `likely_map(ours, theirs)` does the same
-for two sets of ids. `spelled(ids, how)` are the ids as the rules compare them.
+for two sets of ids.
 
 Few ids are nearly alike, so a filter comes first (``calipers.match.id_hashes``).
 """
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -19,10 +19,10 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.frozen import dataclass
 from calipers.match.id_hashes import Ids, counted_letters, may_be_alike, without_schemes
+from calipers.match.spelled_ids import CHANGED, FEW, PLAIN, spelled
 from calipers.model.arrays import Bools, Ints, as_series
 from calipers.model.matching import (
     DROPPING,
-    UUID,
     IdMap,
     inverted,
     without_extension,
@@ -268,7 +268,7 @@ class NearPairs:
 
     def _changing(self, rules: tuple[str, ...]) -> tuple[str, ...]:
         """Those of some rules that change a letter of the ids."""
-        return tuple(rule for rule in rules if self._letters & _CHANGED[rule])
+        return tuple(rule for rule in rules if self._letters & CHANGED[rule])
 
     @cached_property
     def _equal(self) -> dict[IdMap, Bools]:
@@ -277,7 +277,7 @@ class NearPairs:
 
     def _lose_the_same(self, rule: str) -> Bools:
         """Which pairs lose the same part by a rule, or at most one of both loses any."""
-        if not self._letters & _CHANGED[rule]:
+        if not self._letters & CHANGED[rule]:
             # Nobody loses anything.
             return np.ones(self.target.size, dtype=np.bool_)
         if rule not in self._same_lost:
@@ -306,7 +306,7 @@ class NearPairs:
     def _letters(self) -> frozenset[str]:
         """The characters of all ids; as if each were there, where one is not plain ASCII."""
         letters = frozenset("".join([*self.wanted, *self.called]))
-        return letters if letters <= _PLAIN else _PLAIN | {"%"}
+        return letters if letters <= PLAIN else PLAIN | {"%"}
 
     def meeting(self, how: IdMap) -> NearIds:
         """The targets that meet a result under these rules, each with the first such result."""
@@ -331,7 +331,7 @@ class NearPairs:
         targets = np.unique(self.target).size
         for near in self._met_one_by_one():
             met.append(near)
-            if targets > _FEW and near.target.size >= _NEARLY_ALL * targets:
+            if targets > FEW and near.target.size >= _NEARLY_ALL * targets:
                 rest = self.only(~np.isin(self.target, near.target))
                 met += rest.rules()
                 break
@@ -514,110 +514,3 @@ def _lose_the_same(names: pl.Series, others: pl.Series, rule: str) -> Bools:
     )
     same[rows] = [part == other for part, other in zip(lost, others_lost, strict=True)]
     return same
-
-
-# Ids as the rules compare them, column by column.
-
-
-def _without_extension(name: pl.Expr) -> pl.Expr:
-    """The names without what looks like the extension of a file name."""
-    # Two tests of what is left cost half as much as a pattern that holds all of it.
-    stem = name.str.replace(r"\.[0-9]*[A-Za-z][0-9A-Za-z]*$", "")
-    return pl.when((stem == "") | stem.str.ends_with("/")).then(name).otherwise(stem)
-
-
-_ASCII: dict[str, Callable[[pl.Expr], pl.Expr]] = {
-    "width": lambda name: name.str.replace_all(" +", " ").str.strip_chars(" "),
-    "scheme": lambda name: name.str.replace(r"^[A-Za-z][0-9A-Za-z_+.-]*://", ""),
-    "query": lambda name: name.str.replace(r"[?#].*$", ""),
-    "slash": lambda name: name.str.strip_chars_end("/"),
-    "basename": lambda name: name.str.strip_chars_end("/").str.extract(r"([^/\\]*)$"),
-    "extension": _without_extension,
-    "decimal": lambda name: name.str.replace(r"^([0-9]+)\.0+$", "${1}"),
-    "zeros": lambda name: name.str.replace_all("(^|[^0-9.])0+([0-9])", "${1}${2}"),
-    "case": lambda name: name.str.to_lowercase(),
-    "signs": lambda name: (
-        # Twice, as a digit may stand between two signs; the mark keeps both apart.
-        name.str.replace(f"^{UUID}$", "${1}${2}${3}${4}${5}")
-        .str.replace_all("([0-9])[^0-9A-Za-z]+([0-9])", "${1}\x01${2}")
-        .str.replace_all("([0-9])[^0-9A-Za-z\x01]+([0-9])", "${1}\x01${2}")
-        .str.replace_all("[^0-9A-Za-z\x01]+", "")
-        .str.replace_all("\x01", "-", literal=True)
-    ),
-}
-"""The rules of ``ID_RULES`` for columns of printable ASCII; a test compares the two."""
-
-
-_PLAIN = frozenset(map(chr, range(ord(" "), ord("~") + 1))) - {"%"}
-_CHANGED: dict[str, frozenset[str]] = {
-    "width": frozenset(" "),
-    "scheme": frozenset(":"),
-    "query": frozenset("?#"),
-    "percent": frozenset("%"),
-    "slash": frozenset("/"),
-    "basename": frozenset("/\\"),
-    "extension": frozenset("."),
-    "decimal": frozenset("."),
-    "zeros": frozenset("0"),
-    "case": frozenset(letter for letter in _PLAIN if letter.isupper()),
-    "signs": frozenset(letter for letter in _PLAIN if not letter.isalnum()),
-}
-"""What a plain id has of which a rule changes something."""
-
-
-_FEW = 500
-"""Up to so many ids are changed one by one, which is quicker than starting polars."""
-
-
-def spelled(ids: pl.Series, how: IdMap) -> pl.Series:
-    """The ids as they are compared, one for one; null stays null.
-
-    >>> spelled(pl.Series(["docs/GIL.md", "docs/Straße"]), IdMap(("docs/",), ("case",))).to_list()
-    ['gil.md', 'strasse']
-    """
-    if how == IdMap():
-        return ids
-    if len(ids) <= _FEW:
-        by_name = {name: how.of(name) for name in set(ids) if name is not None}
-        return pl.Series(ids.name, [by_name.get(name) for name in ids], dtype=pl.String)
-    name = pl.col("name")
-    frame = pl.DataFrame({"name": ids.alias("name")})
-    frame = frame.with_columns(key=_without_prefix(name, how.prefixes))
-    frame = frame.with_columns(key=_without_suffix(pl.col("key"), how.suffixes))
-    for rule in how.rules:
-        if rule in _ASCII:
-            shorter = _ASCII[rule](pl.col("key"))
-            kept = pl.when(shorter != "").then(shorter).otherwise("key")
-            frame = frame.with_columns(kept.alias("key"))
-    if how.rules in ((), ("slash",)):
-        # An affix and a slash are the same text whatever letters there are.
-        return frame["key"].alias(ids.name)
-    special = ~name.str.contains("^[ -~]*$")
-    if "percent" in how.rules:
-        special |= name.str.contains("%", literal=True)
-    apart = frame.filter(special.fill_null(False))["name"].unique()
-    if not len(apart):
-        return frame["key"]
-    by_hand = pl.DataFrame(
-        {"name": apart, "by_hand": [how.of(one) for one in apart.to_list()]}
-    )
-    joined = frame.join(by_hand, on="name", how="left", maintain_order="left")
-    return joined.select(pl.coalesce("by_hand", "key").alias("name")).to_series()
-
-
-def _without_prefix(name: pl.Expr, prefixes: Sequence[str]) -> pl.Expr:
-    """The names without the first of these prefixes that they begin with."""
-    rest = name
-    for prefix in reversed(prefixes):
-        applies = name.str.starts_with(prefix) & (name != prefix)
-        rest = pl.when(applies).then(name.str.strip_prefix(prefix)).otherwise(rest)
-    return rest
-
-
-def _without_suffix(name: pl.Expr, suffixes: Sequence[str]) -> pl.Expr:
-    """The names without the first of these suffixes that they end with."""
-    rest = name
-    for suffix in reversed(suffixes):
-        applies = name.str.ends_with(suffix) & (name != suffix)
-        rest = pl.when(applies).then(name.str.strip_suffix(suffix)).otherwise(rest)
-    return rest

@@ -107,7 +107,8 @@ def _meet(truth: GroundTruth, results: pl.DataFrame, map_ids: str | None) -> Com
 
     Ids are compared as the user says. A further rule that makes them equal is tried first.
     """
-    from calipers.match.near_ids import can_map, likely_maps, map_option, spelled
+    from calipers.match.near_ids import can_map, likely_maps, map_option
+    from calipers.match.spelled_ids import spelled
 
     targets = truth.targets["item"].drop_nulls().unique()
     if not len(targets) and "document" not in results.columns:

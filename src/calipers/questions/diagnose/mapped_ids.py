@@ -10,9 +10,9 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.frozen import dataclass
 from calipers.match.id_hashes import Keys
-from calipers.match.near_ids import NearPairs, spelled
+from calipers.match.near_ids import NearPairs
 from calipers.match.pair import match_pair
-from calipers.match.respelled_ids import respelled
+from calipers.match.spelled_ids import respelled, spelled
 from calipers.model.arrays import Hashes, Ints, as_series, order_by
 from calipers.model.matched import Matched, Matches
 from calipers.model.matching import IdMap, inverted, parse_id_map
