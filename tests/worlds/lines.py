@@ -47,6 +47,8 @@ def _of_whole(world: World) -> Iterator[Asked]:
     yield Asked("plan a.jsonl b.jsonl --difference 0.1", "b", "a", may_refuse=True)
     yield Asked("grow a.jsonl", may_refuse=True)
     yield Asked("fuse a.jsonl b.jsonl", may_refuse=True)
+    if len(world.systems) > 2:
+        yield Asked(f"fuse {every}", may_refuse=True)
     yield Asked("grow a.jsonl --times 1.5,3,6 -k 3,10", may_refuse=True)
     yield Asked("fuse a.jsonl b.jsonl -m mrr@10,recall@5", may_refuse=True)
     yield Asked("fuse a.jsonl b.jsonl -m ndcg@5,precision@5", may_refuse=True)

@@ -8,25 +8,26 @@ from typing import Any
 
 from tests.worlds.world import Question, Ranking, World
 
-LANES = ("a", "b")
 FUSED = "fused"
 SAME = 1e-12
 Fact = Mapping[str, Any]
 Answer = Mapping[str, Any]
-_WEIGHTED = re.compile(r"^(RRF (?P<constant>\d+)|rank sum)(?P<weights>(, \w+ [\d.]+)*)$")
+Lanes = Sequence[str]
+_WEIGHTED = re.compile(r"^(RRF (?P<constant>\d+)|rank sum)(, \w+ [\d.]+)*$")
 
 
 def untrue_fusion(world: World, answer: Answer) -> Iterator[str]:
-    """What a fusion of the first two systems says, and the world does not."""
+    """What a fusion of some systems says, and the world does not."""
+    lanes = [lane["name"] for lane in answer["lanes"]]
     best = answer["best"]["name"]
     for sentence in answer["sentences"]:
         for fact in sentence["facts"]:
-            yield from _untrue_of_lanes(world, answer, fact)
+            yield from _untrue_of_lanes(world, answer, lanes, fact)
             is_expected = fact.get("text") == "on new queries"
             if is_expected and best not in (answer["advised"]["name"], *_names(sentence)):
                 yield f"what is expected of {best} is said of another: {sentence['text']}"
     for setting in (answer["default"], answer["advised"], answer["best"]):
-        yield from _untrue_setting(world, setting["name"], setting["means"])
+        yield from _untrue_setting(world, answer, setting["name"], setting["means"])
 
 
 def untrue_misses(world: World, system: str, k: int, answer: Answer) -> Iterator[str]:
@@ -62,7 +63,7 @@ def _names(sentence: Mapping[str, Any]) -> list[str]:
     return [fact["text"] for fact in sentence["facts"] if fact["about"] == "name"]
 
 
-def _untrue_of_lanes(world: World, answer: Answer, fact: Fact) -> Iterator[str]:
+def _untrue_of_lanes(world: World, answer: Answer, lanes: Lanes, fact: Fact) -> Iterator[str]:
     about = fact["about"]
     if about == "count" and fact.get("text") == "silent":
         silent = sum(not lists for lists in world.systems[fact["system"]].values())
@@ -72,7 +73,7 @@ def _untrue_of_lanes(world: World, answer: Answer, fact: Fact) -> Iterator[str]:
     if about == "count" and fact.get("text") == "tried":
         yield from _differ(f"settings: {fact}", fact["count"], len(answer["settings"]))
     if about == "bound":
-        yield from _differ(f"{fact}", fact["value"], _at_most(world, fact["metric"]))
+        yield from _differ(f"{fact}", fact["value"], _at_most(world, lanes, fact["metric"]))
     if about == "difference" and fact.get("text") == "on new queries":
         by = fact["metric"]
         here = answer["best"]["means"][by] - answer["default"]["means"][by]
@@ -81,7 +82,7 @@ def _untrue_of_lanes(world: World, answer: Answer, fact: Fact) -> Iterator[str]:
             yield f"an expected gain outside of its range: {fact}"
     elif about == "difference":
         for name, key in (("system", "value"), ("against", "before")):
-            yield from _untrue_setting(world, fact[name], {fact["metric"]: fact[key]})
+            yield from _untrue_setting(world, answer, fact[name], {fact["metric"]: fact[key]})
         if "direction" in fact:
             gain = fact["value"] - fact["before"]
             way = "same" if abs(gain) < SAME else "better" if gain > 0 else "worse"
@@ -89,9 +90,11 @@ def _untrue_of_lanes(world: World, answer: Answer, fact: Fact) -> Iterator[str]:
                 yield f"it is {way}: {fact}"
 
 
-def _untrue_setting(world: World, name: str, means: Mapping[str, float]) -> Iterator[str]:
+def _untrue_setting(
+    world: World, answer: Answer, name: str, means: Mapping[str, float]
+) -> Iterator[str]:
     """Where a setting that can be computed here has other means."""
-    lists = fused(world, name)
+    lists = fused(world, answer, name)
     if lists is None:
         return
     there = replace(world, systems={FUSED: lists})
@@ -99,22 +102,23 @@ def _untrue_setting(world: World, name: str, means: Mapping[str, float]) -> Iter
         yield from _differ(f"{metric} of {name}", value, there.mean(FUSED, metric))
 
 
-def fused(world: World, name: str) -> dict[str, Ranking] | None:
+def fused(world: World, answer: Answer, name: str) -> dict[str, Ranking] | None:
     """The lists of a setting by its name; None where it needs scores."""
     if name.endswith(" alone"):
         return dict(world.systems[name.removesuffix(" alone")])
     weighted = _WEIGHTED.match(name)
     if weighted is None and name not in ("interleaving", "CombMNZ (rank)"):
         return None
-    weights = dict.fromkeys(LANES, 0.5)
+    names = [lane["name"] for lane in answer["lanes"]]
+    # In a name weights are rounded.
+    settings = {setting["name"]: setting["weights"] for setting in answer["settings"]}
+    weights = {lane: settings[name].get(lane, 1.0 / len(names)) for lane in names}
     constant = None
-    if weighted is not None:
-        constant = int(weighted["constant"]) if weighted["constant"] else None
-        named = re.findall(r", (\w+) ([\d.]+)", weighted["weights"])
-        weights.update({lane: float(weight) for lane, weight in named})
+    if weighted is not None and weighted["constant"]:
+        constant = int(weighted["constant"])
     lists: dict[str, Ranking] = {}
     for question in world.questions:
-        lanes = {lane: [*world.systems[lane][question.id]] for lane in LANES}
+        lanes = {lane: [*world.systems[lane][question.id]] for lane in names}
         lists[question.id] = _in_order(lanes, name, constant, weights)
     return lists
 
@@ -127,11 +131,11 @@ def _in_order(
 ) -> list[str]:
     """The candidates of one question, best first; those that tie by best rank, then by lane."""
     deepest = max(len(results) for results in lanes.values())
-    listed = [lanes[lane][at : at + 1] for at in range(deepest) for lane in LANES]
+    listed = [lanes[lane][at : at + 1] for at in range(deepest) for lane in lanes]
     candidates = [*dict.fromkeys(item for some in listed for item in some)]
     scores: list[float] = []
     for item in candidates:
-        ranks = {lane: lanes[lane].index(item) + 1 for lane in LANES if item in lanes[lane]}
+        ranks = {lane: lanes[lane].index(item) + 1 for lane in lanes if item in lanes[lane]}
         if name == "interleaving":
             scores.append(-min(ranks.values()))
             continue
@@ -146,15 +150,15 @@ def _in_order(
     return [candidates[at] for at in order]
 
 
-def _at_most(world: World, metric: str) -> float:
+def _at_most(world: World, lanes: Lanes, metric: str) -> float:
     """A metric of all that the lanes hold together, in the best order."""
-    lists = {question.id: _best(world, question) for question in world.questions}
+    lists = {question.id: _best(world, lanes, question) for question in world.questions}
     there = replace(world, systems={FUSED: lists})
     return there.mean(FUSED, "recall@1000" if metric == "recall" else metric)
 
 
-def _best(world: World, question: Question) -> list[str]:
-    every = dict.fromkeys(item for lane in LANES for item in world.systems[lane][question.id])
+def _best(world: World, lanes: Lanes, question: Question) -> list[str]:
+    every = dict.fromkeys(item for lane in lanes for item in world.systems[lane][question.id])
     return sorted(every, key=lambda item: -question.grade(item))
 
 
