@@ -8,7 +8,7 @@ import pytest
 from calipers.io.documents.sections import as_document
 from calipers.io.documents.walk import KINDS
 from calipers.questions.begin.faq import from_faq
-from calipers.questions.begin.headings import SEVERAL, from_headings
+from calipers.questions.begin.headings import SEVERAL, from_headings, why_no_question
 from calipers.questions.begin.languages import languages
 from calipers.questions.begin.library import Library
 from calipers.questions.begin.links import clause_of, from_links
@@ -94,6 +94,29 @@ def test_two_forms_of_a_word_are_the_same_heading():
     titles = {"a_md": "Installing with a proxy", "b_md": "Installation with your proxy"}
     pages = {name: f"# {title}\n\n{PROSE}\n" for name, title in titles.items()}
     assert {one.unfit for one in answered(from_headings(documents(**pages)))} == {SEVERAL}
+
+
+@pytest.mark.parametrize(
+    ("heading", "is_code"),
+    [
+        ("T* get() const noexcept", True),
+        ("template <class Rep> unique_lock(Lockable & m, const duration<Rep>& time)", True),
+        ("onClose(instance: Server, done: (err?: Error) => void): Promise | void", True),
+        ("retry(times: int = 5) -> Call", True),
+        ("Send files & messages again (beta)", False),
+        ("Call std::move() with a reference", False),
+        ("Convert texts with std::to_string()", False),
+        ("Ask why: wait(seconds) or tries", False),
+    ],
+)
+def test_a_signature_in_code_asks_nothing(heading, is_code):
+    assert (why_no_question(heading) == "a version, a number or code") == is_code
+
+
+def test_code_as_a_heading_asks_nothing():
+    code = "virtual void * construct(unsigned int count = 0, ...) const;"
+    page = f"<h1>Types</h1><p>{PROSE}</p><h2><pre>{code}</pre></h2><p>{PROSE} Yes.</p>"
+    assert [question for question, _ in asked(from_headings(documents(a_html=page)))] == []
 
 
 def test_filler_text_answers_nothing():

@@ -36,6 +36,13 @@ _VERSION = re.compile(
 _CODE = re.compile(
     r"^\W*[\w.:/\-]+\(.*\)\W*$|^\W*[\w\-]+(?:[._/:]\w+)+\W*$|^\W*--?\w|\s--\w|[{}<>=]"
 )
+_SIGNATURE = re.compile(
+    r"```"
+    r"|(?=.*(?:[;*&=]|::|<.*>|\b(?:const|void|static|virtual|template|unsigned|public|private)\b))"
+    r".*\w\(.*\)(?:\W|\b(?:const|noexcept|override|final)\b)*$"
+    r"|[\w.]+\(\s*\w+\??:\s.*\)(?:\s*(?::|->).*)?$"
+)
+"""A declaration of C++ or Java, or a call with the types of its parameters."""
 _LOGS = frozenset(
     words_in(
         "changelog changes history news release-notes release_notes releases summary _sidebar "
@@ -45,6 +52,7 @@ _LOGS = frozenset(
         "whatsnew whats_new roadmap todo agents claude 404 500 search genindex modindex py-modindex"
     )
 )
+_WORDS = re.compile(r"\b[a-z]+\b")
 _COUNTED = re.compile(r"^(\w+?)[\s#-]*(?:\d+|[IVX]+|[A-Z]|[一二三四五六七八九十]+)$")
 """One word with a number or a letter behind it."""
 _GREETING = re.compile(
@@ -238,6 +246,8 @@ def why_no_question(heading: str, language: str = "en") -> str:
     ('the usual name of a part', '')
     >>> why_no_question("Option B"), why_no_question("算法二", "zh"), why_no_question("Python 3")
     ('the usual name of a part', 'the usual name of a part', '')
+    >>> why_no_question("bool wait(Lock & m) const;"), why_no_question("Wait with std::wait()")
+    ('a version, a number or code', '')
     """
     known = languages()[language]
     name = "-".join(re.findall(r"\w+", heading.lower()))
@@ -252,6 +262,10 @@ def why_no_question(heading: str, language: str = "en") -> str:
     # Of letters alone no heading is one of these.
     if not heading.replace(" ", "").isalpha() and (
         _VERSION.search(heading) or _CODE.match(heading)
+    ):
+        return "a version, a number or code"
+    if _SIGNATURE.match(heading) and (
+        "```" in heading or languages()[USUAL].stop.isdisjoint(_WORDS.findall(heading))
     ):
         return "a version, a number or code"
     if needs_context(heading, language):
