@@ -167,6 +167,18 @@ def test_sentences_of_two_paragraphs_without_blanks_are_quoted_as_they_stand():
     assert target(text, "md", "ja").unfit in ("", ONLY_LEADS)
 
 
+@pytest.mark.parametrize(
+    "table",
+    [
+        "====  =======\nname  meaning\n====  =======\nwait  seconds\n====  =======",
+        "+------+------+\n| name | what |\n+------+------+\n| wait | time |\n+------+------+",
+        ".. list-table::\n\n   * - wait\n     - seconds",
+    ],
+)
+def test_what_stands_below_a_table_of_restructuredtext_is_no_answer(table):
+    assert target(f"{table}\n\n{PROSE}\n", "rst").unfit == NO_PROSE_FIRST
+
+
 def test_words_without_blanks_of_a_pdf_are_no_target():
     glued = f"{PROSE} Afterwardsitanswersthecalloftheserver again."
     assert target(glued, "pdf").unfit == GLUED

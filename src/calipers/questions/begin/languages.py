@@ -168,6 +168,8 @@ def goes_on(sentence: str, language: str = USUAL) -> bool:
 
     >>> goes_on("This time keys are kept."), goes_on("This key is kept.")
     (True, False)
+    >>> goes_on("In the example listener above, a key is kept.")
+    True
     """
     of = USUAL if sentence.isascii() and language in _SCRIPTS else language
     return languages()[of].goes_on.match(sentence.lower().lstrip()) is not None

@@ -78,7 +78,8 @@ class _Unit(NamedTuple):
 
 
 _BLOCK = re.compile(
-    r"^(?:[ \t]*(?:```|~~~|[-*+] |\d+[.)] |\||\.\. (?:code|math)|\$\$|\\\[|\S.*::$)|    \S)",
+    r"^(?:[ \t]*(?:```|~~~|[-*+] |\d+[.)] |\||\+[-=]{2,}|[=-]{3,} +[=-]{3,}"
+    r"|\.\. (?:code|math|(?:list-|csv-)?table)|\$\$|\\\[|\S.*::$)|    \S)",
     re.MULTILINE,
 )
 """How code, a list or a table begins."""
