@@ -1,5 +1,7 @@
 """The notes and the chart of a comparison."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from calipers import compare
 from calipers.present.charts import Dot
 from calipers.questions.compare.document import differences_chart
+from tests.command import calipers_command
 from tests.systems import NEW, OLD, records
 
 
@@ -91,3 +94,23 @@ def test_the_ties_of_several_systems_are_one_line() -> None:
     facts = [fact for fact in ties[0].facts if fact.about == "bound"]
     assert {fact.system for fact in facts} == {"of1", "of2", "of3", "of4"}
     assert [fact.low for fact in facts if fact.system == "of1"] == [pytest.approx(0.6309, abs=1e-4)]
+
+
+def test_what_the_queries_cannot_separate_comes_before_how_to_slice(tmp_path: Path) -> None:
+    """Both may be best; a column that could be a tag settles nothing."""
+    files = []
+    for name, found in {"old": 2, "new": 30, "other": 29, "low": 2}.items():
+        rows = [
+            {
+                "id": f"q{at}",
+                "query": f"What about number {at}?",
+                "ground_truth": [f"t{at}"],
+                "retrieved": [f"t{at}" if at < found else f"x{at}", f"y{at}"],
+                "type": "table" if at % 5 else "text",
+            }
+            for at in range(40)
+        ]
+        files.append(tmp_path / f"{name}.jsonl")
+        files[-1].write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    printed = calipers_command("compare", *files).out
+    assert printed.index("may be as good as") < printed.index("To slice by type"), printed

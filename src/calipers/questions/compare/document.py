@@ -259,7 +259,7 @@ def _latencies(comparison: Comparison) -> Iterator[Note]:
         for name in comparison.systems
     ]
     text = joined("Median latency: ", joined(*medians, by=", "), ".", by="")
-    yield Note("latency", text)
+    yield Note("aside", text)
 
 
 def _detects(comparison: Comparison) -> Sentence | None:
