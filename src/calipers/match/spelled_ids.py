@@ -19,7 +19,7 @@ def _without_extension(name: pl.Expr) -> pl.Expr:
 _ASCII: dict[str, Callable[[pl.Expr], pl.Expr]] = {
     "width": lambda name: name.str.replace_all(" +", " ").str.strip_chars(" "),
     "scheme": lambda name: name.str.replace(r"^[A-Za-z][0-9A-Za-z_+.-]*://", ""),
-    "query": lambda name: name.str.replace(r"[?#].*$", ""),
+    "query": lambda name: name.str.replace(r"(?s)[?#].*$", ""),
     "slash": lambda name: name.str.strip_chars_end("/"),
     "basename": lambda name: name.str.strip_chars_end("/").str.extract(r"([^/\\]*)$"),
     "extension": _without_extension,
@@ -36,6 +36,8 @@ _ASCII: dict[str, Callable[[pl.Expr], pl.Expr]] = {
     ),
 }
 """The rules of ``ID_RULES`` for columns of printable ASCII; a test compares the two."""
+_AS_COLUMNS = frozenset({"scheme", "query", "slash", "basename", "case"})
+"""Those that give the same for ASCII that is not printable."""
 
 
 PLAIN = frozenset(map(chr, range(ord(" "), ord("~") + 1))) - {"%"}
@@ -82,7 +84,9 @@ def spelled(ids: pl.Series, how: IdMap) -> pl.Series:
     if how.rules in ((), ("slash",)):
         # An affix and a slash are the same text whatever letters there are.
         return frame["key"].alias(ids.name)
-    special = ~name.str.contains("^[ -~]*$")
+    special = name.str.len_bytes() > name.str.len_chars()
+    if not set(how.rules) <= _AS_COLUMNS:
+        special = ~name.str.contains("^[ -~]*$")
     if "percent" in how.rules:
         special |= name.str.contains("%", literal=True)
     apart = frame.filter(special.fill_null(False))["name"].unique()
