@@ -176,9 +176,18 @@ def _text(path: Path, kind: str, size: int) -> tuple[SourceText | None, str | No
     if kind in ("html", "python") and len(text) / (text.count("\n") + 1) > LONGEST_LINE:
         return None, "minified"
     # Most pages of HTML are made by a tool, and are read all the same.
-    if kind != "html" and _GENERATED.search(text[:400]):
+    if kind != "html" and _is_generated(text[:400]):
         return None, "generated"
     return SourceText(kind, text), f"{GUESSED}{guess}" if guess else None
+
+
+def _is_generated(beginning: str) -> bool:
+    """Whether a file says that a program wrote it."""
+    lower = beginning.lower()
+    # Most files have none of these letters, which are found sooner than a pattern.
+    return ("generated" in lower or "do not edit" in lower) and _GENERATED.search(
+        beginning
+    ) is not None
 
 
 def _kind_of(text: str) -> str:
