@@ -278,6 +278,7 @@ def _without_attributes(heading: str) -> tuple[str, str]:
 # Every length has an end: a file of open brackets must not take hours.
 _INLINE = (
     (re.compile(r"!\[[^\]]{0,300}\]\([^)]{0,300}\)"), ""),
+    (re.compile(r"\{[\w:.-]{1,40}\}(?=`[^`])"), ":role:"),
     (re.compile(r"\[([^\]]{0,300})\](?:\([^)]{0,300}\)|\[[^\]]{0,300}\])"), r"\1"),
     (re.compile(r":[\w:]{1,40}:`~?([^`<]{1,300}?)(?:\s*<[^`]{0,300}>)?`"), r"\1"),
     (re.compile(r"`([^`<]{1,300}?)\s*<[^`]{0,300}>`__?"), r"\1"),
@@ -292,12 +293,14 @@ _MARKED = re.compile(r"[`*_\[<\\]|:\w")
 
 
 def without_markup(text: str) -> str:
-    """A line without the marks of Markdown and reStructuredText.
+    """A line without the marks of Markdown, MyST and reStructuredText.
 
     >>> without_markup("**Use** `pip` to [install](a.md) :ref:`it <x>`")
     'Use pip to install it'
     >>> without_markup("`<body>` is <b>read</b> again")
     '<body> is read again'
+    >>> without_markup("Run {ref}`a rule <rules>` and {py:func}`retry`")
+    'Run a rule and retry'
     >>> without_markup("pkgconf [![a badge](a.svg)](https://b.example/c)")
     'pkgconf'
     """
