@@ -35,7 +35,7 @@ NoteKind = Literal[
     "unjudged",  # results that nobody judged
     "input",  # how the files were read: ids that were split, columns that were guessed
     "doubt",  # what these queries cannot settle, and what would
-    "aside",  # how long the retrievers took, and how to slice: what settles nothing
+    "aside",  # what settles nothing: how long retrievers took, how a comparison is sliced
     "next",  # a command to run next; it comes last
     "counted",  # how much there was, and what was counted twice or tied
     "marks",  # what the signs in the table mean
@@ -52,13 +52,12 @@ CAUTIONS: dict[str, NoteKind] = {
     "A smoke test": "smoke test",
     "Every query gets the same": "whole corpus",
     "Equal scores decide": "ties",
-    "To slice by ": "aside",
 }
-"""Words by which a note of reading or measuring is known to come before others, or after them."""
+"""Words by which a note of reading or measuring is known to come before others."""
 
 
 def note_of(text: str, kind: "NoteKind" = "input") -> "Note":
-    """A note of reading or measuring, as one of the kinds that its words are known by."""
+    """A note of reading or measuring, as one of the kinds that come first where it is one."""
     return Note(
         next((caution for words, caution in CAUTIONS.items() if words in text), kind),
         text,

@@ -44,6 +44,8 @@ from calipers.words import number, signed
 
 EXAMPLES = 5
 """Queries that gained or lost most."""
+HINT = "To slice by "
+"""How a note begins that proposes a tag; it leaves the first screen to what is doubtful."""
 LONGEST = 30
 """Characters of the name of a system."""
 
@@ -215,7 +217,7 @@ def _notes(comparison: Comparison) -> Iterator[Note]:
     for text in comparison.recorded.notes:
         # Where no metric that decides divides by k, the length of lists changes nothing.
         if divided or "Lists end at" not in text:
-            note = note_of(text)
+            note = note_of(text, "aside" if text.startswith(HINT) else "input")
             decides = note.kind != "ties" or ties_may_make(changes, text)
             yield note if decides else Note("counted", text)
     yield from (Note("slice", text) for text in comparison.moved_slices)
