@@ -450,6 +450,30 @@ def test_the_name_of_a_site_above_each_page_is_not_its_title():
 
 
 @pytest.mark.parametrize(
+    ("usual", "parts", "prose"),
+    [
+        ("Settings", ("Common values", "Network values"), PROSE),
+        (
+            "Bedienung",
+            ("Allgemeine Werte", "Werte des Netzes"),
+            "Der Client wartet eine Weile und stellt dann die gleiche Anfrage noch einmal.",
+        ),
+    ],
+)
+def test_a_section_is_never_joined_with_a_heading_beside_its_own(usual, parts, prose):
+    common, network = parts
+    page = f"# {usual}\n\n## {common} {{0}}\n\n### retry {{0}}\n\n{prose} {{0}}.\n"
+    page += f"\n## {network} {{0}}\n\n### timeout {{0}}\n\n{{0}}: {prose}\n"
+    pages = {f"{name}_md": page.format(name) for name in ("blue", "red", "green", "white")}
+    library = documents(**pages)
+    assert {library.title_of(one) for one in library.documents} == {""}
+    questions = [question for question, _ in asked(from_headings(library))]
+    assert f"{common} red: retry red" in questions
+    assert f"{network} red: timeout red" in questions
+    assert not [one for one in questions if "timeout" in one and common in one]
+
+
+@pytest.mark.parametrize(
     "heading",
     ["Annexe A. Retry a call twice", "A.1. Retry a call twice", "Retry a call twice \\"],
 )

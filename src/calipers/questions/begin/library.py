@@ -94,7 +94,8 @@ class Library:
     def title_of(self, document: TextDocument) -> str:
         """What a document is about: its title, or the heading below one that many pages have.
 
-        In a collection of first pages, the name of the project.
+        That heading must stand above all others, or it would be the name of one part. In a
+        collection of first pages, the name of the project.
         """
         if self.is_collection and "/" in document.name:
             folder = document.name.split("/")[-2]
@@ -105,8 +106,16 @@ class Library:
             return name if name and named else folder
         if not document.title or not self.is_usual(document.title):
             return document.title
-        others = (one.heading for one in document.sections[:3] if one.heading)
-        return next((one for one in others if not self.is_usual(one)), "")
+        return next(
+            (
+                section.heading
+                for number, section in enumerate(document.sections[:3])
+                if section.heading
+                and not self.is_usual(section.heading)
+                and _is_above(section, document.sections[number + 1 :])
+            ),
+            "",
+        )
 
     @cached_property
     def _pages(self) -> Counter[str]:
@@ -162,6 +171,11 @@ def stems(words: Iterable[str]) -> frozenset[str]:
     True
     """
     return frozenset([word[:STEM] if len(word) > STEM + 1 else word for word in words])
+
+
+def _is_above(section: Section, others: Iterable[Section]) -> bool:
+    """Whether all of the others stand under a section."""
+    return all(0 < section.level < other.level for other in others)
 
 
 def _letters(name: str) -> str:
