@@ -494,6 +494,27 @@ def test_a_greeting_is_no_title(welcome, name):
     assert documents(index_md=f"# {welcome}\n\n{PROSE}\n").title == name
 
 
+@pytest.mark.parametrize(
+    ("title", "prose"),
+    [
+        ("Gauge Documentation Instructions", PROSE),
+        ("Translating the docs", PROSE),
+        ("Gauge README", PROSE),
+        ("Gauge: Contributing", PROSE),
+        ("Dokumentation übersetzen", GERMAN),
+        ("Traduction de Gauge", "La traduction est dans le dossier des pages, avec les images."),
+        ("Gauge 文档编写", CHINESE),
+        ("Gauge の翻訳", JAPANESE),
+        ("Gauge Documentation Guide", CHINESE),
+    ],
+)
+def test_a_first_page_about_the_documentation_gives_the_library_no_title(title, prose):
+    own = "Gauge" if title == "Gauge: Contributing" else ""
+    assert documents(README_md=f"# {title}\n\n{prose}\n").title == own
+    pages = documents(README_md=f"# {title}\n\n{prose}\n", index_md=f"# Gauge\n\n{prose}\n")
+    assert pages.title == "Gauge"
+
+
 def test_the_letters_that_an_announcement_must_have_stand_in_it():
     # "a|b" outside of brackets would have no letters that always stand in it.
     for language in languages().values():

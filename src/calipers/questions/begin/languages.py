@@ -52,6 +52,7 @@ class Language:
     counted: frozenset[str]
     unasked: frozenset[str]
     see: frozenset[str]
+    docs: frozenset[str]
     announces: tuple[tuple[str, re.Pattern[str]], ...]
     """Patterns, each behind letters without which it matches nothing."""
     turns: re.Pattern[str]
@@ -76,6 +77,7 @@ def languages() -> dict[str, Language]:
             counted=frozenset(words_in(entry["counted"])),
             unasked=frozenset(words_in(entry["unasked"])),
             see=frozenset(words_in(entry["see"])),
+            docs=frozenset(words_in(entry["docs"])),
             announces=(
                 *_patterns(entry["announces"], "" if code in _UNSPACED else r"\b"),
                 *_patterns(entry["opens"], "^"),
@@ -173,6 +175,22 @@ def goes_on(sentence: str, language: str = USUAL) -> bool:
     """
     of = USUAL if sentence.isascii() and language in _SCRIPTS else language
     return languages()[of].goes_on.match(sentence.lower().lstrip()) is not None
+
+
+def is_about_docs(title: str, language: str = USUAL) -> bool:
+    """Whether a title is about the documentation itself, not about what that documents.
+
+    >>> is_about_docs("Gauge documentation instructions"), is_about_docs("Gauge")
+    (True, False)
+    """
+    lower = title.lower()
+    if language in _UNSPACED and any(
+        word in lower for word in languages()[language].docs
+    ):
+        return True
+    words = {*lower.split(), *_WORD.findall(lower)}
+    # Pages in another language have titles in English as well.
+    return any(not words.isdisjoint(languages()[code].docs) for code in (USUAL, language))
 
 
 def language_of(text: str) -> str:

@@ -13,7 +13,7 @@ from calipers.io.documents.parts import Section
 from calipers.io.documents.sections import TextDocument
 from calipers.model.arrays import Ints
 from calipers.questions.begin.candidates import content_words, plain_heading
-from calipers.questions.begin.languages import language_of, languages
+from calipers.questions.begin.languages import is_about_docs, language_of, languages
 
 MANY_PAGES = 4
 """On so many pages a heading names a part that each page of a kind has."""
@@ -60,11 +60,16 @@ class Library:
 
     @cached_property
     def title(self) -> str:
-        """What all of it is about: the title of the first page, if it is short; else empty."""
+        """What all of it is about: the title of the first page, if it is short; else empty.
+
+        A first page about the documentation itself is about nothing that the others are about.
+        """
         fronts = [
             document
             for document in self.documents
-            if _FRONT.search(document.name) and document.title
+            if _FRONT.search(document.name)
+            and document.title
+            and not is_about_docs(self._name(document), self.language(document))
         ]
         if not fronts or self.is_collection:
             return ""
