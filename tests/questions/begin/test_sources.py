@@ -473,6 +473,25 @@ def test_a_section_is_never_joined_with_a_heading_beside_its_own(usual, parts, p
     assert not [one for one in questions if "timeout" in one and common in one]
 
 
+@pytest.mark.parametrize("second", [f"No. {PROSE}", "- no\n- yes", ""])
+def test_a_heading_twice_under_the_same_one_asks_nothing_unless_one_has_no_text(second):
+    page = (
+        f"# The client\n\n{PROSE}\n\n## Blue server\n\n### Over the wire\n\n#### Limits\n\n{{}}\n"
+    )
+    page += "\n## Red server\n\n### Over the wire\n\n#### Limits\n\n{}\n"
+    library = documents(a_md=page.format(f"Yes. {PROSE}", second))
+    candidates = answered(from_headings(library))
+    limits = [one for one in candidates if one.question.endswith("Limits")]
+    assert ({one.unfit for one in limits} == {SEVERAL}) == bool(second)
+    # Under other headings they are two questions.
+    apart = page.replace("Over the wire", "Over the air", 1).format(PROSE, f"No. {PROSE}")
+    questions = [question for question, _ in asked(from_headings(documents(a_md=apart)))]
+    assert [one for one in questions if one.endswith("Limits")] == [
+        "Over the air: Limits",
+        "Over the wire: Limits",
+    ]
+
+
 @pytest.mark.parametrize(
     "heading",
     ["Annexe A. Retry a call twice", "A.1. Retry a call twice", "Retry a call twice \\"],

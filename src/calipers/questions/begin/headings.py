@@ -5,6 +5,7 @@ alone, or that several sections answer, is joined with the title of its page.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -76,11 +77,14 @@ def from_headings(library: Library) -> Iterator[Candidate]:
         if document.kind == "python" or is_log(document.name):
             continue
         language = library.language(document)
+        twins = _twins(document)
         for section, following in zip_longest(document.sections, document.sections[1:]):
             heading = plain_heading(section.heading)
             if not heading:
                 continue
             question, reason = _asked(heading, section, document, library)
+            if not reason and _place_of(section, document) in twins:
+                reason = SEVERAL
             yield Candidate(
                 question,
                 "headings",
@@ -90,6 +94,24 @@ def from_headings(library: Library) -> Iterator[Candidate]:
                 language=language,
                 find=partial(_answered, library, document, section, following),
             )
+
+
+def _place_of(section: Section, document: TextDocument) -> tuple[str, str]:
+    """A heading of a page and the one that it stands under, as a reader tells them apart."""
+    above = document.parent(section)
+    headings = (above.heading if above else "", section.heading)
+    first, second = (plain_heading(heading).lower() for heading in headings)
+    return first, second
+
+
+def _twins(document: TextDocument) -> set[tuple[str, str]]:
+    """The headings that stand several times under the same one, each time above a text."""
+    places = Counter(
+        _place_of(section, document)
+        for section in document.sections
+        if document.text[section.body : section.end].strip()
+    )
+    return {place for place, count in places.items() if count > 1}
 
 
 def _answered(
