@@ -13,6 +13,7 @@ from calipers.questions.begin.target import (
     GLUED,
     GOES_ON,
     NO_PROSE_FIRST,
+    NOTICE,
     ONLY_LEADS,
     STOPS_SHORT,
     find_target,
@@ -149,10 +150,74 @@ def test_every_language_knows_how_a_text_goes_on():
         ("md", "Follow [these instructions](b.md#made) to make a client.", "en"),
         ("md", "Für den Client gelten die im @sec-client beschriebenen Regeln.", "de"),
         ("md", "Clients are made in several ways. Sometimes you want to wait.", "en"),
+        # The name of a page that is there to be read is as good as a link.
+        ("md", "Clients are made in one step. More on it is found in README.clients.", "en"),
+        ("md", "Clients werden zuerst gebaut. Mehr Hinweise finden Sie in der README.", "de"),
+        ("md", "Le client se fait ainsi. Vous trouverez le reste dans docs/client.md.", "fr"),
+        # One sentence, of which the link is much.
+        ("md", "A [plan for the years to come is there](b.md) for whoever makes clients.", "en"),
+        ("md", "Für alle Clients gilt auch die [Liste der erlaubten Adressen](b.md).", "de"),
+        ("md", "The way that a client is made is not described here once more.", "en"),
+        ("md", "Gruppen löscht man wie Personen; das wird hier nicht wiederholt.", "de"),
+        ("md", "Le client se supprime comme un serveur, ce qui n'est pas répété ici.", "fr"),
+        ("md", "客户端的删除方法和服务器的删除方法一样简单，因此不再重复，也没有其他步骤。", "zh"),
+        ("md", "With this server the client works just the same as on Plan 9.", "en"),
+        ("md", "Der Client funktioniert auf diesem Server genauso wie unter Plan 9.", "de"),
+        ("md", "This chapter has something for clients. Read on if clients or servers are yours, "
+         "or if you would have some.", "en"),
+        ("rst", "A client is made first, by hand. See also the pages of Server_ and Wire_.", "en"),
     ],
 )  # fmt: skip
 def test_little_beside_what_leads_elsewhere_is_no_target(ending, text, language):
     assert target(text, ending, language).unfit == ONLY_LEADS
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("A list of all clients is found in [the wiki](b.md). This list is long, and nobody has "
+         "had the time to make it shorter. https://a.example/b is a try to write down what each of "
+         "them needs on a server, and which of them wait.", "en"),
+        ("Eine Liste der Clients finden Sie im [Wiki](b.md). Diese Liste ist lang, und noch "
+         "niemand hatte Zeit, sie kürzer zu machen. https://a.example/b ist ein Versuch, das zu "
+         "beschreiben, was jeder von ihnen auf einem Server braucht.", "de"),
+        ("所有客户端的完整列表请查看[列表](b.md)。这个列表很长，到现在还没有人有时间把它改短，"
+         "里面的许多客户端早已没有人使用，也没有人维护，更没有人测试它们。"
+         "大家都在等待新的版本。", "zh"),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_a_place_elsewhere_answers_nothing_here(text, language):
+    assert target(text, language=language).unfit == ONLY_LEADS
+    # What begins with another thing is about that.
+    for back, other in (
+        ("This list", "A call"),
+        ("Diese Liste", "Die Zeit"),
+        ("这个列表", "服务器"),
+    ):
+        text = text.replace(back, other)
+    text = text.replace("https://a.example/b", "The wiki at a.example")
+    assert not target(text, language=language).unfit
+
+
+def test_one_sentence_with_several_links_may_name_what_it_lists():
+    text = "A client that waits for its server is made by [the maker](b.md) or [the server](c.md)."
+    assert not target(text).unfit
+    file = "The client writes what it has done to /var/log/client.log when it is done."
+    assert not target(file).unfit
+
+
+@pytest.mark.parametrize(
+    ("notice", "language"),
+    [
+        ("Copyright (C) 2007-2021 The makers of clients and of servers.", "en"),
+        ("Copyright © The makers of clients and of servers and others.", "en"),
+        ("© 2021 Die Hersteller der Clients und alle anderen, die genannt sind.", "de"),
+        ("版权所有 © 客户端的作者和本手册其他章节的全部作者以及译者。", "zh"),
+    ],
+)
+def test_a_notice_of_copyright_is_no_target(notice, language):
+    assert target(f"{notice} {PROSE}", language=language).unfit == NOTICE
+    assert not target("Copyright is kept for each file that the client has read.").unfit
 
 
 def test_a_page_whose_paragraphs_begin_with_a_blank_is_quoted_as_it_stands():

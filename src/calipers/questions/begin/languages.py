@@ -177,6 +177,24 @@ def goes_on(sentence: str, language: str = USUAL) -> bool:
     return languages()[of].goes_on.match(sentence.lower().lstrip()) is not None
 
 
+def points_back(sentence: str, before: str, language: str = USUAL) -> bool:
+    """Whether a sentence begins with what the one before it names.
+
+    >>> points_back("This list is long.", "See the list of keys.")
+    True
+    >>> points_back("This key is kept.", "See the list."), points_back("List it.", "See the list.")
+    (False, False)
+    """
+    context = languages()[language].context
+    text = sentence.lower().lstrip("*_ ")
+    if language in _UNSPACED:
+        points = max(filter(text.startswith, context), key=len, default="")
+        named = text[len(points) : len(points) + 2]
+        return points != "" and len(named) == 2 and named in before
+    first, second, *_ = *_WORD.findall(text), "", ""
+    return first in context and second in _WORD.findall(before.lower())
+
+
 def is_about_docs(title: str, language: str = USUAL) -> bool:
     """Whether a title is about the documentation itself, not about what that documents.
 

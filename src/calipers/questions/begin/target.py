@@ -19,6 +19,7 @@ from calipers.questions.begin.languages import (
     announces,
     goes_on,
     languages,
+    points_back,
     reading_length,
     turns,
 )
@@ -27,6 +28,7 @@ from calipers.questions.begin.paragraphs import NO_PROSE, blocks
 NO_PROSE_FIRST = "no paragraph that answers it stands first below it"
 ONLY_LEADS = "its text only leads up to an answer, or elsewhere"
 GOES_ON = "its text goes on with what stands above it"
+NOTICE = "a copyright notice stands first below it"
 GLUED = "its words stand without blanks in the PDF"
 STOPS_SHORT = (
     "what answers it is too long for a target, or a table, and stands below its text"
@@ -44,6 +46,8 @@ MOSTLY = 0.5
 """The share of its letters that a target has at most that announce or lead elsewhere."""
 MOSTLY_LINKS = 0.6
 """The share of its letters from which on links are all that a target has."""
+MUCH_LINKED = 0.4
+"""The same of a target of one sentence with one link, which says little beside that."""
 NEXT_TO_LINK = 250
 """Letters up to which a target that ends with what leads elsewhere may only lead there."""
 FAR = 1_500
@@ -109,6 +113,12 @@ _NEXT_ANSWERS = re.compile(
     re.DOTALL,
 )
 """Code, a formula or a table."""
+_NOTICE = re.compile(
+    r"\W*(?:copyright\b.{0,30}?(?:©|\(c\)|\b(?:19|20)\d\d\b)|(?:©|\(c\))\s*(?:19|20)\d\d\b"
+    r"|版权(?:所有|归)|著作权归|著作権者?は)",
+    re.IGNORECASE,
+)
+"""How a notice of copyright begins, in most languages in English."""
 _NEXT_ENTRY = re.compile(rf"\s*\n[ \t]*(?:{_ENTRY.pattern})")
 
 
@@ -148,6 +158,8 @@ def find_target(
         return Target(unfit=NO_PROSE_FIRST)
     if goes_on(units[0].text, language):
         return Target(unfit=GOES_ON)
+    if _NOTICE.match(units[0].text):
+        return Target(unfit=NOTICE)
     if text == first.text:
         after_first = first.at + len(text)
         rest = document.text[after_first : min(end, after_first + FAR)]
@@ -201,8 +213,10 @@ def _of_units(
         return Target(unfit=GLUED)
     is_cut = len(kept) == 1 and reading_length(quote) > LONGEST_QUOTE
     whole = sum(reading_length(without_markup(unit.text)) for unit in kept)
-    of_links = sum(reading_length(link.words) for link in linked if link.start < stop)
-    if of_links > MOSTLY_LINKS * whole:
+    inside = [reading_length(link.words) for link in linked if link.start < stop]
+    # One sentence with one link says little beside it; with several it may name what it lists.
+    most = MUCH_LINKED if len(kept) == len(inside) == 1 else MOSTLY_LINKS
+    if sum(inside) > most * whole:
         return Target(unfit=ONLY_LEADS)
     is_partly = (
         stops_short
@@ -326,12 +340,22 @@ def _that_answer(
     units = [*units]
     # Few of what is known of a language stands in one text: its sentences are asked for that.
     among = announcements(" ".join(unit.text for unit in units), language)
+    elsewhere = ""
+    """What says where to read, as long as what follows it is about that."""
     for at, unit in enumerate(units):
+        is_about_it = elsewhere != "" and (
+            _ADDRESS.match(unit.text) is not None
+            or points_back(unit.text, elsewhere, language)
+        )
+        is_elsewhere = not unit.is_block and (
+            is_about_it or _leads_elsewhere(unit.text, links, language)
+        )
+        elsewhere = f"{elsewhere} {unit.text}" if is_elsewhere else ""
         if unit.is_block or not (
-            unit.text.rstrip("*_").endswith(("?", "？"))
+            is_elsewhere
+            or unit.text.rstrip("*_").endswith(("?", "？"))
             or _ONLY_LINK.fullmatch(unit.text)
             or announces(unit.text, language, among)
-            or _leads_elsewhere(unit.text, links, language)
         ):
             yield at
 
@@ -344,19 +368,31 @@ _ONLY_LINK = re.compile(
 
 
 def _leads_elsewhere(sentence: str, links: Iterable[str], language: str) -> bool:
-    """Whether a sentence says with a link where to read."""
+    """Whether a sentence says with a link, or the name of a page to read, where to read."""
     see = languages()[language].see
     if language in ("zh", "ja"):
         says_see = any(word in sentence for word in see)
+        begins = sentence.startswith(tuple(see))
     else:
-        says_see = not see.isdisjoint(WORD.findall(sentence.lower()))
+        words = WORD.findall(sentence.lower())
+        says_see = not see.isdisjoint(words)
+        begins = not see.isdisjoint(words[:1])
     return says_see and (
         any(link in sentence for link in links)
         or _CROSS_REFERENCE.search(sentence) is not None
+        or (begins and _REFERENCE.search(sentence) is not None)
     )
 
 
 _CROSS_REFERENCE = re.compile(
     r":(?:issue|pr|rfc|numref):`|@(?:sec|fig|tbl|lst|eq)-\w|\{(?:ref|doc|numref)\}`|\\ref\{"
+    r"|\bREADME\b|\b[\w-]+\.(?:md|rst)\b|\busr/share/doc/"
 )
-"""A link to a part of a book, in the words of those who make books from Markdown."""
+"""A link to a part of a book, in the words of those who make books from Markdown; or the name of a
+page that is there to be read."""
+_REFERENCE = re.compile(
+    r"`[^`\n]{1,200}`__?(?!\w)|(?<![\w`*])[A-Za-z][\w.-]{0,60}_(?=[\s.,;:)])"
+)
+"""A link of reStructuredText whose address stands elsewhere."""
+_ADDRESS = re.compile(r"\W*https?://\S+\s")
+"""How a sentence begins that is about an address."""
