@@ -473,6 +473,31 @@ def test_a_section_is_never_joined_with_a_heading_beside_its_own(usual, parts, p
     assert not [one for one in questions if "timeout" in one and common in one]
 
 
+@pytest.mark.parametrize(
+    ("usual", "words", "prose"),
+    [
+        ("Wires", ("broker", "cable", "relay", "switch"), PROSE),
+        (
+            "Leitungen",
+            ("broker", "kabel", "relais", "weiche"),
+            "Der Client wartet eine Weile und stellt dann die gleiche Anfrage noch einmal.",
+        ),
+    ],
+)
+def test_a_title_of_several_pages_is_joined_where_only_one_has_such_a_section(usual, words, prose):
+    page = (
+        f"# {usual}\n\n## The {{0}} in the box\n\n{prose} {{0}}.\n\n## {{0}}\n\nA {{0}}: {prose}\n"
+    )
+    pages = {f"{word}_md": page.format(word) for word in words}
+    questions = {question for question, _ in asked(from_headings(documents(**pages)))}
+    alone = {f"{usual}: {word}" for word in words}
+    assert not alone & questions  # another section of the page holds these words as well
+    page = page.replace("The {0} in the box", "Boxes of {1} sort")
+    pages = {f"{word}_md": page.format(word, word[::-1]) for word in words}
+    questions = {question for question, _ in asked(from_headings(documents(**pages)))}
+    assert alone <= questions
+
+
 @pytest.mark.parametrize("second", [f"No. {PROSE}", "- no\n- yes", ""])
 def test_a_heading_twice_under_the_same_one_asks_nothing_unless_one_has_no_text(second):
     page = (

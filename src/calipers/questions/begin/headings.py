@@ -6,7 +6,7 @@ alone, or that several sections answer, is joined with the title of its page.
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import zip_longest
@@ -206,7 +206,25 @@ def _asked(
     is_whole = not library.is_collection or project <= words
     if count >= FEW_WORDS and is_whole and not library.is_several(words):
         return heading, ""
-    for above in _contexts(section, document, library):
+    joined = _joined(heading, _contexts(section, document, library), language, library)
+    if joined:
+        return joined, ""
+    if count >= 2 and is_whole and not library.is_several(words):
+        return heading, ""
+    if document.title != section.heading:
+        # Several pages have such a title, but perhaps only one of them has such a section.
+        joined = _joined(heading, [plain_heading(document.title)], language, library)
+    if joined:
+        return joined, ""
+    return heading, SEVERAL if count >= 2 else "fewer than two words that say something"
+
+
+def _joined(
+    heading: str, contexts: Iterable[str], language: str, library: Library
+) -> str:
+    """A heading with the first of what it stands under that tells it apart; else empty."""
+    words = set(content_words(heading, language))
+    for above in contexts:
         more = set(content_words(above, language))
         says = more - languages()[language].vague - words
         # A letter of an index is no title.
@@ -215,10 +233,8 @@ def _asked(
         ):
             continue
         if not library.is_several(words | more):
-            return f"{above}: {heading}", ""
-    if count >= 2 and is_whole and not library.is_several(words):
-        return heading, ""
-    return heading, SEVERAL if count >= 2 else "fewer than two words that say something"
+            return f"{above}: {heading}"
+    return ""
 
 
 def _contexts(
