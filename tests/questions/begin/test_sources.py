@@ -559,6 +559,20 @@ def test_a_first_page_about_the_documentation_gives_the_library_no_title(title, 
     assert pages.title == "Gauge"
 
 
+@pytest.mark.parametrize(
+    ("title", "prose", "name"),
+    [
+        ("Home", PROSE, ""),
+        ("Home Gauge", PROSE, "Home Gauge"),
+        ("Startseite", GERMAN, ""),
+        ("首页", CHINESE, ""),
+        ("ホーム", JAPANESE, ""),
+    ],
+)
+def test_the_name_of_a_first_page_as_such_gives_the_library_no_title(title, prose, name):
+    assert documents(index_md=f"# {title}\n\n{prose}\n").title == name
+
+
 def test_the_letters_that_an_announcement_must_have_stand_in_it():
     # "a|b" outside of brackets would have no letters that always stand in it.
     for language in languages().values():
