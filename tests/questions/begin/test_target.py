@@ -157,15 +157,16 @@ def test_every_language_knows_how_a_text_goes_on():
         # One sentence, of which the link is much.
         ("md", "A [plan for the years to come is there](b.md) for whoever makes clients.", "en"),
         ("md", "Für alle Clients gilt auch die [Liste der erlaubten Adressen](b.md).", "de"),
-        ("md", "The way that a client is made is not described here once more.", "en"),
+        ("md", "Clients are removed just like servers, which is not repeated here.", "en"),
         ("md", "Gruppen löscht man wie Personen; das wird hier nicht wiederholt.", "de"),
         ("md", "Le client se supprime comme un serveur, ce qui n'est pas répété ici.", "fr"),
         ("md", "客户端的删除方法和服务器的删除方法一样简单，因此不再重复，也没有其他步骤。", "zh"),
         ("md", "With this server the client works just the same as on Plan 9.", "en"),
         ("md", "Der Client funktioniert auf diesem Server genauso wie unter Plan 9.", "de"),
         ("md", "This chapter has something for clients. Read on if clients or servers are yours, "
-         "or if you would have some.", "en"),
-        ("rst", "A client is made first, by hand. See also the pages of Server_ and Wire_.", "en"),
+         "or if you would have some of them, and have the time that all of it takes.", "en"),
+        ("rst", "A client is made by hand, before any server. See also the pages of Server_ and "
+         "Wire_. Both of them wait for calls.", "en"),
     ],
 )  # fmt: skip
 def test_little_beside_what_leads_elsewhere_is_no_target(ending, text, language):
@@ -175,12 +176,12 @@ def test_little_beside_what_leads_elsewhere_is_no_target(ending, text, language)
 @pytest.mark.parametrize(
     ("text", "language"),
     [
-        ("A list of all clients is found in [the wiki](b.md). This list is long, and nobody has "
-         "had the time to make it shorter. https://a.example/b is a try to write down what each of "
-         "them needs on a server, and which of them wait.", "en"),
+        ("A list of all clients is found in [the wiki](b.md). This wiki is long, and nobody has "
+         "had the time to make it shorter. What each client needs on a "
+         "server stands there as well, next to its makers, its names and its own rules.", "en"),
         ("Eine Liste der Clients finden Sie im [Wiki](b.md). Diese Liste ist lang, und noch "
-         "niemand hatte Zeit, sie kürzer zu machen. https://a.example/b ist ein Versuch, das zu "
-         "beschreiben, was jeder von ihnen auf einem Server braucht.", "de"),
+         "niemand hatte Zeit, sie kürzer zu machen. Was jeder Client auf einem Server braucht, "
+         "steht dort ebenso, neben seinen Herstellern, seinen Namen und den Regeln.", "de"),
         ("所有客户端的完整列表请查看[列表](b.md)。这个列表很长，到现在还没有人有时间把它改短，"
          "里面的许多客户端早已没有人使用，也没有人维护，更没有人测试它们。"
          "大家都在等待新的版本。", "zh"),
@@ -190,13 +191,36 @@ def test_what_is_said_of_a_place_elsewhere_answers_nothing_here(text, language):
     assert target(text, language=language).unfit == ONLY_LEADS
     # What begins with another thing is about that.
     for back, other in (
-        ("This list", "A call"),
+        ("This wiki", "A call"),
         ("Diese Liste", "Die Zeit"),
         ("这个列表", "服务器"),
     ):
         text = text.replace(back, other)
-    text = text.replace("https://a.example/b", "The wiki at a.example")
     assert not target(text, language=language).unfit
+
+
+@pytest.mark.parametrize(
+    ("leads", "more", "language"),
+    [
+        (
+            "The list of all clients that ever were is found in [the wiki](b.md).",
+            "tries to name what each of them needs of a server, of a wire and of its makers, and "
+            "which of them wait, which of them try again and which do none of it.",
+            "en",
+        ),
+        (
+            "Die Liste aller Clients, die es je gab, finden Sie im [Wiki](b.md).",
+            "versucht zu nennen, was jeder von ihnen von Servern und Leitungen braucht, "
+            "und welche von ihnen warten, welche noch einmal fragen und welche nichts davon tun.",
+            "de",
+        ),
+    ],
+)
+def test_a_paragraph_about_an_address_goes_on_about_what_stands_elsewhere(leads, more, language):
+    page = f"{leads}\n\nhttps://a.example/b {more}"
+    assert target(page, language=language).unfit == ONLY_LEADS
+    own = page.replace("https://a.example/b", "Client 7")
+    assert not target(own, language=language).unfit
 
 
 def test_one_sentence_with_several_links_may_name_what_it_lists():

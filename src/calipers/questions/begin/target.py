@@ -395,4 +395,4 @@ _REFERENCE = re.compile(
 )
 """A link of reStructuredText whose address stands elsewhere."""
 _ADDRESS = re.compile(r"\W*https?://\S+\s")
-"""How a sentence begins that is about an address."""
+"""How a paragraph begins that is about an address."""
