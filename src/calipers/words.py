@@ -57,6 +57,18 @@ def share(value: float) -> str:
     return "under 1%" if percent == 0 else f"{percent}%"
 
 
+def percent(value: float) -> str:
+    """A share in whole percent; what is not all is never 100%, and what is there never 0%.
+
+    >>> percent(1 / 3), percent(0.9975), percent(0.004), percent(0.0), percent(1.0)
+    ('33%', 'over 99%', 'under 1%', '0%', '100%')
+    """
+    rounded = f"{value:.0%}"
+    if rounded == "100%" and value < 1:
+        return "over 99%"
+    return "under 1%" if rounded == "0%" and value > 0 else rounded
+
+
 FAR = 20
 """From so many times the length of the lists on, a cut-off is no number of results."""
 

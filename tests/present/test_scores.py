@@ -100,3 +100,11 @@ def test_a_retriever_that_failed_stands_in_the_first_line() -> None:
     truth = {f"who is {i}?": ["a"] for i in range(3)}
     scores = calipers.evaluate(ground_truth=truth, retriever=search, metrics="recall@10")
     assert verdict(scores).endswith("3 queries); the retriever failed on 1 of 3 (scored 0).")
+
+
+def test_what_is_nearly_all_is_not_called_all():
+    truth = {f"q{n}": ["a"] for n in range(40)}
+    run = {query: [f"x{n}" for n in range(10)] for query in truth} | {"q0": ["a"]}
+    printed = str(calipers.evaluate(ground_truth=truth, run=run, metrics="recall@10"))
+    assert "Over 99% of the first 10 results were never judged" in printed
+    assert "100%" not in printed

@@ -22,7 +22,7 @@ from calipers.model.matched import FAILED, MISSING, Matched
 from calipers.model.policy import Policy
 from calipers.model.scores import InputCounts, MetricFacts, Scores, Summary
 from calipers.present.escape import printable
-from calipers.words import first_results, is_far, number, plural, share
+from calipers.words import first_results, is_far, number, percent, plural, share
 
 if TYPE_CHECKING:
     from calipers.model.evaluation import Evaluation
@@ -311,7 +311,9 @@ def _unjudged_share(scores: Scores, rate: float) -> Note:
     fact = Fact(about="count", value=rate, k=depth, text="unjudged")
     first = "the first {it.k} results" if depth != 1 else "the first results"
     where = first if depth and not _is_far(scores, depth) else "all results"
-    template = "{it.value:.0%} of " + where + " {how}; they count as not relevant."
+    rounded = percent(rate)
+    rounded = rounded[:1].upper() + rounded[1:]
+    template = rounded + " of " + where + " {how}; they count as not relevant."
     return Note("unjudged", sentence(template, it=fact, how=_unjudged(scores)))
 
 

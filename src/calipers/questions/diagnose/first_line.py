@@ -26,7 +26,7 @@ from calipers.questions.misses.rule import Study
 from calipers.questions.recall_advice import RecallAdvice
 from calipers.questions.shown_results import ceilings
 from calipers.statistics.clusters import exact_mean
-from calipers.words import number, plural
+from calipers.words import number, percent, plural
 
 LEAST_LEAK = 0.05
 """A leak below this share of the targets is not named in the first line."""
@@ -314,7 +314,10 @@ def _rerank(seen: Seen) -> str:
     unjudged = 1.0 - float(np.nanmean(judged)) if not np.isnan(judged).all() else 0.0
     if unjudged < 0.5:
         return "Rerank the results."
-    text = f"Rerank, or judge what stands above: {unjudged:.0%} of the results were never judged."
+    share = percent(unjudged)
+    text = (
+        f"Rerank, or judge what stands above: {share} of the results were never judged."
+    )
     return Sentence(
         text, [Fact(about="mean", metric="unjudged", value=unjudged, k=seen.k)]
     )

@@ -8,7 +8,7 @@ from calipers.model.claim import Standing
 from calipers.model.fact import Fact
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Summary, with_version
-from calipers.words import whole_commands
+from calipers.words import percent, whole_commands
 
 CureKind = Literal["would be", "at most"]
 """Whether the change is certain to give the number, or the number is the best that it can do."""
@@ -85,10 +85,7 @@ def percent_of(targets: int, total: int) -> str:
     >>> percent_of(1, 3), percent_of(997, 1000), percent_of(3, 1000), percent_of(0, 9)
     ('33%', 'over 99%', 'under 1%', '0%')
     """
-    percent = f"{targets / max(1, total):.0%}"
-    if percent == "100%" and targets < total:
-        return "over 99%"
-    return "under 1%" if percent == "0%" and targets else percent
+    return percent(targets / max(1, total))
 
 
 def share_bounds(texts: Sequence[str]) -> list[Fact]:
