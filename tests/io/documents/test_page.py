@@ -65,3 +65,11 @@ def test_levels_title_and_what_a_section_stands_under():
         assert [one and one.heading for one in above] == [None, "A", "B", "A"]
         assert document.title == "A"
     assert as_document("a", "markdown", "## A\n\n## B\n\n## C\n").title == ""
+
+
+def test_a_subheading_of_texinfo_stands_below_the_section_of_its_level():
+    text = f"<h4>Bars</h4><p>{PROSE}</p><h4 class='subsubheading'>Long bars</h4><p>{PROSE}</p>"
+    document = as_document("a", "html", f"{text}<h4>Notes</h4><p>{PROSE}</p>")
+    headed = [section for section in document.sections if section.heading]
+    above = [document.parent(section) for section in headed]
+    assert [one and one.heading for one in above] == [None, "Bars", None]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import calipers
-from calipers.io.documents.pdf import Line, _by_type, _Gaps
+from calipers.io.documents.pdf import Entry, Line, _by_outline, _by_type, _Gaps
 from calipers.io.documents.walk import read_documents
 
 pytest.importorskip("pypdf", reason="pypdf is not installed: pip install pypdf")
@@ -121,3 +121,12 @@ def test_a_gap_between_words_becomes_a_blank_and_what_follows_stays_in_its_place
         gaps(b"Tf", [font, 10], None, None)
         gaps(b"TJ", operands, None, None)
         assert operands == [expected]
+
+
+def test_what_stands_under_a_lost_chapter_stands_not_under_the_one_before():
+    pages = [lines("1 Orders", LONG), lines("Appendix B Machines", LONG, "B.1 Print", LONG)]
+    entries = [Entry("1 Orders", 0, 1), Entry("B Machines", 1, 1), Entry("B.1 Print", 1, 2)]
+    heads = _by_outline(pages, entries)
+    assert [head[3:] for head in heads] == [(1, "Orders"), (1, "Machines"), (2, "Print")]
+    lost = [entries[0], Entry("C Of no page", 1, 1), entries[2]]
+    assert [head[3:] for head in _by_outline(pages, lost)] == [(1, "Orders"), (1, "Print")]

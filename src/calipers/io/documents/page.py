@@ -60,6 +60,8 @@ _BREAKS = _LINES | {
     ),
     *("blockquote", "details", "hr"),
 }
+_SUBHEADING = re.compile(r"(?:^|\s)(?:sub)+heading(?:$|\s)")
+"""The class of a heading of Texinfo that its section holds, with the level of that section."""
 _HEADS = {"h1", "h2", "h3", "h4", "h5", "h6", "summary"}
 
 
@@ -80,6 +82,8 @@ class Page(HTMLParser):
         self._open: dict[str, tuple[int, int, str]] = {}
         """Where the heading and the link that are open begin, and their anchor or address."""
         self._anchor = ""
+        self._is_below = False
+        """Whether the heading that is open stands below others of its level."""
 
     @classmethod
     def of(cls, text: str) -> "Page":
@@ -111,6 +115,7 @@ class Page(HTMLParser):
             self._say("\n```\n" if tag == "pre" else _MARKS.get(tag, ""))
         if tag in _HEADS:
             self._open[tag] = self.size, len(self.parts), about.get("id") or self._anchor
+            self._is_below = _SUBHEADING.search(about.get("class", "")) is not None
         elif tag == "a" and about.get("href"):
             self._open[tag] = self.size, len(self.parts), about["href"]
         self._anchor = about.get("id") or (
@@ -149,7 +154,7 @@ class Page(HTMLParser):
             self.links.append(Link(start, self.size, words, named))
         elif start >= 0:
             heading = words.replace("¶", "").strip()
-            level = int(tag[1]) if tag != "summary" else 0
+            level = int(tag[1]) + self._is_below if tag != "summary" else 0
             line = self.getpos()[0]
             anchor = named or slug(heading)
             self.sections.append(

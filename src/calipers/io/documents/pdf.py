@@ -29,6 +29,8 @@ REPEATED = 3
 _NUMBERED = re.compile(
     r"^(?:(?i:chapter|part|appendix|annex|kapitel|teil)\s+)?(?:\d+|[A-Z](?=\.))(?:\.\d+)*[.:)]*\s+"
 )
+_APPENDIX = re.compile(r"^(?i:appendix|annexe?|anhang|apéndice)\s+(?=[A-Z]\s)")
+"""What stands before the letter of an appendix on its page, but not in the outline."""
 _LEADERS = re.compile(r"(?:\.\s?){4,}\s*\d*\s*$")
 
 
@@ -234,12 +236,21 @@ Head = tuple[int, int, int, int, str]
 def _by_outline(pages: list[list[Line]], entries: Sequence[Entry]) -> list[Head]:
     """The lines that the outline names, on their pages."""
     heads = set()
+    found = 0
+    """The depth to which the entries above this one were found."""
     for entry in entries:
         lines = pages[entry.page] if entry.page < len(pages) else []
         span = _named_lines(lines, _key(entry.title))
-        if span is not None:
-            title = _NUMBERED.sub("", entry.title) or entry.title
-            heads.add((entry.page, *span, entry.level, title))
+        found = min(found, entry.level - 1)
+        if span is None:
+            continue
+        # Below an entry that was not found it would stand under the one before that.
+        level = entry.level if found == entry.level - 1 else 1
+        found += found == entry.level - 1
+        title = _NUMBERED.sub("", entry.title) or entry.title
+        if _APPENDIX.match(lines[span[0]].text):
+            title = re.sub(r"^[A-Z]\s+", "", title)
+        heads.add((entry.page, *span, level, title))
     return sorted(heads)
 
 
@@ -256,7 +267,7 @@ def _named_lines(lines: Sequence[Line], key: str) -> tuple[int, int] | None:
 
 def _key(text: str) -> str:
     """A heading as it is compared: without numbers in front, signs and case."""
-    bare = _NUMBERED.sub("", text) or text
+    bare = _APPENDIX.sub("", _NUMBERED.sub("", text) or text)
     return re.sub(r"[\W_]+", "", bare).lower()
 
 

@@ -282,7 +282,7 @@ _INLINE = (
     (re.compile(r"\[([^\]]{0,300})\](?:\([^)]{0,300}\)|\[[^\]]{0,300}\])"), r"\1"),
     (re.compile(r":[\w:]{1,40}:`~?([^`<]{1,300}?)(?:\s*<[^`]{0,300}>)?`"), r"\1"),
     (re.compile(r"`([^`<]{1,300}?)\s*<[^`]{0,300}>`__?"), r"\1"),
-    (re.compile(r"(`+[^`]*`+)|<[^>]{1,200}>"), r"\1"),
+    (re.compile(r"(`+[^`]*`+)|(?<!\\)<[^>]{1,1000}>"), r"\1"),
     (re.compile(r"`+([^`]*)`+"), r"\1"),
     (re.compile(r"(\*\*|__)(?=\S)(.{1,300}?)(?<=\S)\1"), r"\2"),
     (re.compile(r"(?<![\w*])[*_](?=\S)(.{1,300}?)(?<=\S)[*_](?![\w*])"), r"\1"),
@@ -299,6 +299,8 @@ def without_markup(text: str) -> str:
     'Use pip to install it'
     >>> without_markup("`<body>` is <b>read</b> again")
     '<body> is read again'
+    >>> without_markup(r"The \\<body> of a page")
+    'The <body> of a page'
     >>> without_markup("Run {ref}`a rule <rules>` and {py:func}`retry`")
     'Run a rule and retry'
     >>> without_markup("pkgconf [![a badge](a.svg)](https://b.example/c)")
