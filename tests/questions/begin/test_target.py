@@ -298,3 +298,35 @@ def test_a_target_that_mostly_announces_does_not_surely_answer():
 
 def test_a_list_first_is_no_target():
     assert target(f"- one\n- two\n\n{PROSE}").unfit == NO_PROSE_FIRST
+
+
+@pytest.mark.parametrize(
+    ("text", "is_sure"),
+    [
+        (f"{PROSE} It tries five times, and waits for longer each time.", True),
+        # All that it says, it says of pages that are linked.
+        ("The client waits as [its limits](limits.md) say, and tries a failed call again.", False),
+        # Beside the link it says enough.
+        (f"The client has [limits](limits.md). {PROSE} {PROSE[:-1]}, and no more.", True),
+        (f"{PROSE} It tries five times, and no more.\n\n- [All of its limits](limits.md)\n", False),
+        # What has its details elsewhere may be answered there.
+        (f"{PROSE} {PROSE[:-1]} (see [its limits](limits.md)). {PROSE} {PROSE}", False),
+        (f"{PROSE} {PROSE[:-1]} (for [all limits](limits.md)). {PROSE} {PROSE}", True),
+    ],
+)
+def test_a_target_whose_links_say_the_rest_is_less_sure(text, is_sure):
+    found = target(text)
+    assert found.quote
+    assert (found.share >= SURE) is is_sure
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "Some drums have a pitch and are written so. This is treated in other sections."),
+        ("de", "Einige Trommeln haben eine Tonhöhe. Das wird in anderen Abschnitten behandelt."),
+        ("fr", "Les tambours ont une hauteur. Ceci est traité dans d’autres sections du manuel."),
+    ],
+)
+def test_what_other_sections_treat_is_not_answered(language, text):
+    assert target(text, language=language).unfit == ONLY_LEADS

@@ -48,8 +48,8 @@ MOSTLY_LINKS = 0.6
 """The share of its letters from which on links are all that a target has."""
 MUCH_LINKED = 0.4
 """The same of a target of one sentence with one link, which says little beside that."""
-NEXT_TO_LINK = 250
-"""Letters up to which a target that ends with what leads elsewhere may only lead there."""
+BESIDE_LINKS = 100
+"""Letters of sentences without a link below which a target with links may only lead elsewhere."""
 FAR = 1_500
 """Characters behind the first paragraph in which the rest of a target is looked for."""
 BOX = ":::"
@@ -218,12 +218,21 @@ def _of_units(
     most = MUCH_LINKED if len(kept) == len(inside) == 1 else MOSTLY_LINKS
     if sum(inside) > most * whole:
         return Target(unfit=ONLY_LEADS)
+    is_linked = [any(link in unit.text for link in links) for unit in kept]
+    beside = sum(
+        reading_length(without_markup(unit.text))
+        for unit, has_link in zip(kept, is_linked, strict=True)
+        if not has_link
+    )
     is_partly = (
         stops_short
+        or (any(is_linked) and beside < BESIDE_LINKS)
+        or (len(kept) > 1 and _ONLY_LINK.fullmatch(last.text) is not None)
         or is_cut
         or letters < MOSTLY * whole
         or _NEXT_ENTRY.match(rest) is not None
-        or (letters < NEXT_TO_LINK and _leads_elsewhere(last.text, links, language))
+        # What has its details elsewhere is likely to be answered there as well.
+        or any(_leads_elsewhere(unit.text, links, language) for unit in kept)
     )
     share = (PARTLY if is_partly else 1) * (stop - at) / max(1, end - at)
     return Target(cut_short(quote) if is_cut else quote, share=share)
