@@ -375,7 +375,8 @@ def test_several_sentences_with_links_to_one_place_ask_once(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("surer", "pictures", "asked"), [(60, 2, 60), (10, 2, 30), (12, 9, 12), (4, 9, 10)]
+    ("surer", "pictures", "asked"),
+    [(60, 2, 60), (10, 0.6, 30), (10, 2, 15), (12, 9, 12), (4, 9, 10)],
 )
 def test_unsure_targets_are_asked_only_where_others_are_too_few(surer, pictures, asked, tmp_path):
     picture = "![a picture](a.png)\n\n" + prose("pictures", 0) + "\n\n"
@@ -383,7 +384,8 @@ def test_unsure_targets_are_asked_only_where_others_are_too_few(surer, pictures,
     for number in range(surer + 45):
         name = f"w{chr(97 + number % 26)}{chr(97 + number // 26)}"
         parts += [f"## Working with {name} in mode {name[::-1]}\n", prose(name, number), ""]
-        parts += [picture * pictures] if number >= surer else []
+        below = (picture * 9)[: int(len(picture) * pictures)]
+        parts += [below] if number >= surer else []
     (tmp_path / "a.md").write_text("\n".join(parts))
     found = calipers.first_questions(tmp_path, questions=100)
     unsure = [one for one in found.records if int(re.findall(r"kind (\d+)", str(one))[0]) >= surer]
@@ -392,3 +394,17 @@ def test_unsure_targets_are_asked_only_where_others_are_too_few(surer, pictures,
     # Fewer questions are the sure ones.
     few = calipers.first_questions(tmp_path, questions=4)
     assert all(int(re.findall(r"kind (\d+)", str(one))[0]) < surer for one in few.records)
+
+
+def test_a_target_most_of_which_stands_elsewhere_is_dropped(tmp_path):
+    again, rest = prose("sharing", 1), "It stands here alone."
+    docs = write_docs(tmp_path / "docs", 1)
+    (docs / "x.md").write_text(f"# Wait for a slow server\n\n{again} {rest}\n")
+    (docs / "y.md").write_text(f"# Copies of many pages\n\nFirst: no.\n\n- {again}\n")
+    asked = [one["query"] for one in calipers.first_questions(docs).records]
+    assert "Wait for a slow server" not in asked
+    # Where most of it stands nowhere else, it is asked.
+    more = f"{again} {prose('waiting', 2)} {rest}"
+    (docs / "x.md").write_text(f"# Wait for a slow server\n\n{more}\n")
+    asked = [one["query"] for one in calipers.first_questions(docs).records]
+    assert "Wait for a slow server" in asked

@@ -512,8 +512,8 @@ def test_a_heading_twice_under_the_same_one_asks_nothing_unless_one_has_no_text(
     apart = page.replace("Over the wire", "Over the air", 1).format(PROSE, f"No. {PROSE}")
     questions = [question for question, _ in asked(from_headings(documents(a_md=apart)))]
     assert [one for one in questions if one.endswith("Limits")] == [
-        "Over the air: Limits",
-        "Over the wire: Limits",
+        "The client, Over the air: Limits",
+        "The client, Over the wire: Limits",
     ]
 
 
@@ -649,3 +649,72 @@ def test_a_link_to_a_section_above_the_headings_of_its_parts_asks_nothing():
     parts = OTHER.replace("Yes.\n", f"Yes.\n\n### How often\n\n{PROSE} Five times.\n")
     (one,) = from_links(documents(a_md=GUIDE, b_md=parts))
     assert one.unfit == "its parts answer it, below their own headings"
+
+
+def questions_of(**texts):
+    return [one.question for one in fit(from_headings(documents(**texts)))]
+
+
+@pytest.mark.parametrize(
+    ("title", "above", "heading", "question"),
+    [
+        ("Blue client", "Tables", "Order", "Blue client, Tables: Order"),
+        # What the heading says itself is not said before it.
+        ("Blue client", "Tables", "Order of tables", "Blue client: Order of tables"),
+        ("Blue client", "Tables", "Notes", None),
+        # A title that says little: the two headings above, where there are two.
+        ("Usage", "Tables", "Order", "Tables: Order"),
+        ("Blue client: all you need", "Tables", "Order", "Blue client, Tables: Order"),
+        # Long enough alone, but of what? A question, or one that names it, needs no title.
+        ("Blue client", "Tables", "Wait between two failed calls", "Blue client, Tables: {}"),
+        ("Blue client", "Tables", "Why does it wait between two failed calls?", None),
+        ("Blue client", "Tables", "Why wait between two failed calls?", "{}"),
+        ("Blue client", "Tables", "Wait between two blue calls", "{}"),
+        ("`<wait>` element", "Tables", "Order", "<wait> element, Tables: Order"),
+    ],
+)
+def test_a_heading_stands_behind_what_tells_of_what_it_speaks(title, above, heading, question):
+    page = f"# {title}\n\n{BEGIN}\n\n## {above}\n\n- one\n- two\n\n### {heading}\n\n{PROSE}\n"
+    last = [one for one in questions_of(a_md=page) if one.endswith(heading)]
+    assert last == ([question.format(heading)] if question else [])
+
+
+def test_the_name_of_the_library_tells_no_two_sections_apart():
+    page = "# {}\n\n{}\n\n## {}\n\n{}\n"
+    front = page.format("Gauge", BEGIN, "Why it is here", PROSE)
+    other = page.format("Usage", BEGIN, "Event hooks", f"Here: {PROSE}")
+    alone = questions_of(README_md=front, b_md=other)
+    assert "Gauge Usage: Event hooks" in alone or "Gauge: Event hooks" in alone
+    # A second section about them: no library's name in front says which is meant.
+    twin = page.format("Advanced", BEGIN, "Event hooks of old", f"There: {PROSE}")
+    both = questions_of(README_md=front, b_md=other, c_md=twin)
+    assert "Gauge: Event hooks" not in both
+
+
+def test_a_page_without_a_title_has_the_name_of_its_file():
+    text = f"# Notes\n\n{BEGIN}\n\n# Conduct\n\n{PROSE}\n\n# Colours\n\nSo: {PROSE}\n"
+    assert "team chat: Conduct" in questions_of(team_chat_md=text)
+    assert not any(one.startswith("index") for one in questions_of(index_md=text))
+
+
+def test_a_long_heading_of_two_pages_is_asked_of_neither():
+    page = "# {0} client\n\n{1} {0}.\n\n## Why wait between two failed calls?\n\n{2} {0}.\n"
+    pages = {f"{name}_md": page.format(name, BEGIN, PROSE) for name in ("blue", "red")}
+    assert not [one for one in questions_of(**pages) if "failed" in one]
+    (alone,) = (one for one in questions_of(blue_md=pages["blue_md"]) if "failed" in one)
+    assert alone.startswith("Why wait")
+
+
+@pytest.mark.parametrize(
+    "heading",
+    ["Otherwise the client waits for calls", "Du coup, mon client est-il bien protégé ?"],
+)
+def test_a_heading_that_goes_on_with_what_stands_above_it_is_none(heading):
+    language = "fr" if heading.startswith("Du") else "en"
+    assert why_no_question(heading, language) == "points to its page"
+
+
+def test_a_text_that_is_not_written_yet_answers_nothing():
+    text = f"# Retry a failed request\n\n{PROSE} FIXME: say how often.\n"
+    (one,) = answered(from_headings(documents(a_md=text)))
+    assert one.unfit == "filler text"

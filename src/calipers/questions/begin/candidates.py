@@ -171,7 +171,7 @@ def how_many_words(words: Iterable[str], language: str = USUAL) -> float:
 
 
 _NUMBER = re.compile(
-    r"^(?!(?-i:I\s+[a-z]))(?:(?:step|chapter|part|section|appendix|annex|phase|schritt|kapitel|teil|abschnitt|anhang"
+    r"^(?!(?-i:(?:I|\d+)\s+[a-zà-ÿ]))(?:(?:step|chapter|part|section|appendix|annex|phase|schritt|kapitel|teil|abschnitt|anhang"
     r"|étape|chapitre|annexe|paso|capítulo|apéndice|passo|stap|шаг|глава|приложение)?\s*"
     r"(?:[\dIVX]+|[A-Z](?=\.\d))(?:\.\d+)*[.):]?\s+(?:[-–—]\s+)?"
     r"|(?:appendix|annexe?|anhang|apéndice|приложение)\s+[A-Z][.:)]\s+"
@@ -180,8 +180,8 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _MARKS = re.compile(
-    r"^[\s•*#\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]+|^[-–]\s+"
-    r"|[\s#*\\\-\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]+$"
+    r"^[\s•*#\u200d\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]+|^[-–]\s+"
+    r"|[\s#*\\\-\u200d\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]+$"
 )
 """Signs around a heading that are no part of it."""
 
@@ -196,6 +196,8 @@ def plain_heading(heading: str) -> str:
     ('Use .NET objects', '.NET objects')
     >>> plain_heading("II Retry a request"), plain_heading("I want a retry")
     ('Retry a request', 'I want a retry')
+    >>> plain_heading("4 Retry a request"), plain_heading("9 ways to retry")
+    ('Retry a request', '9 ways to retry')
     """
     bare = _NUMBER.sub("", _MARKS.sub("", heading)).strip(" :：")
     return bare.rstrip(" .:：")

@@ -18,15 +18,19 @@ from calipers.questions.begin.candidates import (
     Candidate,
     content_words,
     how_many_words,
+    is_question,
     needs_context,
     plain_heading,
+    why_unfit,
 )
-from calipers.questions.begin.languages import USUAL, languages
+from calipers.questions.begin.languages import USUAL, goes_on, languages
 from calipers.questions.begin.library import Library, stems
 from calipers.questions.begin.target import PARTLY, find_target
 
 FEW_WORDS = 4
 """Below this many words a heading is joined with what it stands under."""
+TELLING_WORDS = 3
+"""Below this many words even a title that says little is joined."""
 NEW_WORDS = 3
 """Words that a target has and its question has not, at least."""
 BEGINNING = 80
@@ -67,6 +71,7 @@ _GREETING = re.compile(
     re.IGNORECASE,
 )
 """A greeting, the name of a licence or of a first page, or what leads elsewhere."""
+CODE = "a version, a number or code"
 SEVERAL = "several sections answer it"
 IN_PARTS = "its parts answer it, below their own headings"
 
@@ -159,10 +164,14 @@ _ASIDE = re.compile(r"<a\b[^>]{0,200}>\s*</a>|^[ \t]*>.*$", re.MULTILINE)
 
 
 def _is_filler(quote: str) -> bool:
-    """Whether a text is the Latin that stands for one."""
-    return len(_FILLER & set(quote.lower().replace(".", "").split())) >= 2
+    """Whether a text is the Latin that stands for one, or says that it is not written yet."""
+    return (
+        _UNWRITTEN.search(quote) is not None
+        or len(_FILLER & set(quote.lower().replace(".", "").split())) >= 2
+    )
 
 
+_UNWRITTEN = re.compile(r"\b(?:FIXME|TODO|TBD|XXX)\b")
 _FILLER = frozenset(
     words_in(
         "lorem ipsum dolor amet consectetur adipiscing elit vestibulum pellentesque vivamus donec "
@@ -204,12 +213,20 @@ def _asked(
     count = how_many_words(words - known.vague, language)
     project = set(content_words(library.title_of(document), language))
     is_whole = not library.is_collection or project <= words
-    if count >= FEW_WORDS and is_whole and not library.is_several(words):
+    says_enough = count >= FEW_WORDS and is_whole and not library.is_several(words)
+    if count >= FEW_WORDS and library.pages_with(heading) > 1:
+        return heading, SEVERAL
+    if says_enough and (
+        library.is_front(document)
+        or is_question(heading)
+        or stems(words) & stems(project)
+    ):
         return heading, ""
-    joined = _joined(heading, _contexts(section, document, library), language, library)
+    contexts = [*_contexts(section, document, library, language)]
+    joined = _joined(heading, contexts, language, library)
     if joined:
         return joined, ""
-    if count >= 2 and is_whole and not library.is_several(words):
+    if says_enough or (count >= 2 and is_whole and not library.is_several(words)):
         return heading, ""
     if document.title != section.heading:
         # Several pages have such a title, but perhaps only one of them has such a section.
@@ -226,33 +243,80 @@ def _joined(
     words = set(content_words(heading, language))
     for above in contexts:
         more = set(content_words(above, language))
+        is_weak = above == library.title or _says_little(above, language)
         says = more - languages()[language].vague - words
         # A letter of an index is no title.
-        if all(len(word) == 1 and word.isalpha() for word in says) or (
-            above != library.title and why_no_question(above, language)
-        ):
+        if all(len(word) == 1 and word.isalpha() for word in says):
             continue
-        if not library.is_several(words | more):
-            return f"{above}: {heading}"
+        # Many pages may have such a title, so it tells no section apart.
+        telling = words if is_weak else words | more
+        question = f"{above}: {heading}"
+        if not library.is_several(telling) and not why_unfit(question, language):
+            return question
     return ""
 
 
 def _contexts(
-    section: Section, document: TextDocument, library: Library
+    section: Section, document: TextDocument, library: Library, language: str
 ) -> Iterator[str]:
-    """Yield what a heading stands under: page, heading above, both, and the whole library."""
-    title = plain_heading(library.title_of(document))
-    above = document.parent(section)
-    is_site = above is None or library.is_usual(above.heading)
-    parent = "" if above is None or is_site else plain_heading(above.heading)
-    if title and title != section.heading:
+    """Yield what a heading stands under: page and heading above, each alone, the whole library.
+
+    Of a page whose title says little alone, the two headings above, or the library's title before
+    it; at last that title.
+    """
+    title = plain_heading(library.title_of(document)) or library.file_title(document)
+    words = stems(content_words(plain_heading(section.heading), language))
+    # What a heading says itself need not stand before it.
+    path = [
+        heading
+        for heading in _path(section, document, library, language)
+        if not stems(content_words(heading, language)) <= words
+    ]
+    if title == plain_heading(section.heading):
+        title = ""
+    # "Gauge: calls for everyone" is about Gauge.
+    name = re.split(r"[:：|] | [–—-] ", title)[0]
+    if name != title and not _says_little(name, language):
+        title = name
+    general = ""
+    if title and _says_little(title, language):
+        general, title = title, ""
+        if len(path) > 1:
+            yield f"{path[-2]}, {path[-1]}"
+        elif library.title and general != library.title:
+            yield ", ".join([f"{library.title} {general}", *path])
+    elif title and path:
+        own = stems(content_words(title, language))
+        is_said = own <= stems(content_words(path[-1], language))
+        yield path[-1] if is_said else f"{title}, {path[-1]}"
+    if title:
         yield title
-    if parent and parent != title:
-        yield parent
-        if title and title != section.heading:
-            yield f"{title}, {parent}"
+    yield from path[-1:]
     if library.title:
         yield library.title
+    if general and how_many_words(words, language) < TELLING_WORDS:
+        yield general
+
+
+def _path(
+    section: Section, document: TextDocument, library: Library, language: str
+) -> Iterator[str]:
+    """Yield the headings between a page's title and a section, without those that say little."""
+    above: list[Section] = []
+    while parent := document.parent(above[-1] if above else section):
+        above.append(parent)
+    title = library.title_of(document)
+    for parent in reversed(above):
+        heading = plain_heading(parent.heading)
+        if parent.heading not in (title, document.title) and not (
+            library.is_usual(parent.heading) or _says_little(heading, language)
+        ):
+            yield heading
+
+
+def _says_little(title: str, language: str) -> bool:
+    """Whether a title tells not what stands below it; one of code does."""
+    return why_no_question(title, language) not in ("", CODE)
 
 
 def is_log(name: str) -> bool:
@@ -301,12 +365,12 @@ def why_no_question(heading: str, language: str = "en") -> str:
     if not heading.replace(" ", "").isalpha() and (
         _VERSION.search(heading) or _CODE.match(heading)
     ):
-        return "a version, a number or code"
+        return CODE
     if _SIGNATURE.match(heading) and (
         "```" in heading or languages()[USUAL].stop.isdisjoint(_WORDS.findall(heading))
     ):
-        return "a version, a number or code"
-    if needs_context(heading, language):
+        return CODE
+    if needs_context(heading, language) or goes_on(heading, language):
         return "points to its page"
     # Pages in another language have headings in English as well.
     is_other = language != USUAL and heading.isascii()

@@ -21,6 +21,9 @@ STEM = 6
 """Letters by which long words are compared: "installing" is found in "installation"."""
 MOST_IN_TITLE = 3
 """Words that a title of a whole library may have to stand before a heading."""
+MOST_IN_FILE = 5
+"""Words that the name of a file may have to be a title."""
+_LETTERS = re.compile(r"[^\W\d_]{3}")
 _FRONT = re.compile(r"^(?:readme|index)(?:\.[a-z-]+)?\.?[a-z]*$", re.IGNORECASE)
 _FIRST = re.compile(r"(?:^|/)readme(?:\.[a-z-]+)?\.?[a-z]*$", re.IGNORECASE)
 """The first page of a project, in its folder."""
@@ -84,6 +87,11 @@ class Library:
         )
         return title if says and is_name and not _FILE.search(title) else ""
 
+    def is_front(self, document: TextDocument) -> bool:
+        """Whether a document is a first page that the whole library has its title from."""
+        is_first = _FRONT.search(document.name) is not None
+        return is_first and bool(self.title) and self._name(document) == self.title
+
     @staticmethod
     def _name(front: TextDocument) -> str:
         """What a first page is about: its title without what it says of that."""
@@ -122,6 +130,13 @@ class Library:
             "",
         )
 
+    def file_title(self, document: TextDocument) -> str:
+        """The name of a file as a title, for a page without one; empty where it says nothing."""
+        stem = document.name.rpartition("/")[2].partition(".")[0]
+        words = re.sub(r"[_-]+", " ", stem).strip()
+        says = len(_LETTERS.findall(words)) > 0 and not _FRONT.search(document.name)
+        return words if says and len(words.split()) <= MOST_IN_FILE else ""
+
     @cached_property
     def _pages(self) -> Counter[str]:
         """On how many pages each heading stands."""
@@ -133,7 +148,11 @@ class Library:
 
     def is_usual(self, heading: str) -> bool:
         """Whether a heading stands on so many pages that it is the name of a part of each."""
-        return self._pages[plain_heading(heading).lower()] >= MANY_PAGES
+        return self.pages_with(heading) >= MANY_PAGES
+
+    def pages_with(self, heading: str) -> int:
+        """On how many pages a heading stands."""
+        return self._pages[plain_heading(heading).lower()]
 
     @cached_property
     def _holders(self) -> dict[str, Ints]:

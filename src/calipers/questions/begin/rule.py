@@ -26,17 +26,20 @@ from calipers.model.labels import MACHINE
 from calipers.questions.audit import rule as audit
 from calipers.questions.begin.candidates import (
     BY_DEFAULT,
+    SHORTEST_QUOTE,
     SOURCES,
     Candidate,
     content_words,
     in_turns,
     place,
+    sentences,
     why_unfit,
 )
 from calipers.questions.begin.docstrings import from_docstrings
 from calipers.questions.begin.faq import from_faq
 from calipers.questions.begin.headings import from_headings
 from calipers.questions.begin.history import from_history
+from calipers.questions.begin.languages import reading_length
 from calipers.questions.begin.library import Library
 from calipers.questions.begin.links import from_links
 from calipers.questions.begin.model import Rejected, written
@@ -51,12 +54,14 @@ if TYPE_CHECKING:
     from calipers.questions.begin.settings import FirstQuestionsSettings
 
 TWICE = "asked in several places"
-UNSURE = "its target is less than half of its section, and others are enough"
+UNSURE = "its target is less than three quarters of its section, and others are enough"
 NOT_NEEDED = "not looked at, as enough others were found"
-SURE = 0.5
+SURE = 0.75
 """The share of its section from which on a target is likely to hold the answer."""
-ENOUGH = ((0.2, 30), (0, 10))
+ENOUGH = ((0.5, 30), (0.2, 15), (0, 10))
 """How many questions are enough to ask none whose target holds less, from these shares on."""
+MOST_AGAIN = 0.5
+"""The share of a target that may stand elsewhere as well, sentence by sentence."""
 EXAMPLES = 3
 
 
@@ -269,11 +274,28 @@ def _looked_for(
     """
     often: dict[str, int] = {}
     while coming := [*islice(turns, many)]:
-        quotes = {quote for candidate in coming for quote in candidate.quotes}
-        often |= _places_of(quotes - often.keys(), documents)
+        texts = {
+            text
+            for candidate in coming
+            for quote in candidate.quotes
+            for text in (quote, *_long_sentences(quote))
+        }
+        often |= _places_of(texts - often.keys(), documents)
         for candidate in coming:
-            yield candidate, all(often[quote] == 1 for quote in candidate.quotes)
+            yield candidate, all(_is_one(quote, often) for quote in candidate.quotes)
         many *= 2
+
+
+def _is_one(quote: str, often: dict[str, int]) -> bool:
+    """Whether a target stands in one place, and most of its sentences nowhere else."""
+    parts = _long_sentences(quote)
+    again = sum(len(part) for part in parts if often[part] > 1)
+    return often[quote] == 1 and again <= MOST_AGAIN * len(quote)
+
+
+def _long_sentences(quote: str) -> list[str]:
+    """The sentences of a target that are as long as one alone would have to be."""
+    return [part for part in sentences(quote) if reading_length(part) >= SHORTEST_QUOTE]
 
 
 def _is_sure(candidate: Candidate) -> bool:
