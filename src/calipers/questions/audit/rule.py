@@ -67,11 +67,10 @@ def audit(
     *,
     real: list[str] | None = None,
     match: str | None = None,
-    index: WordIndex | None = None,
 ) -> Health:
     """Return every problem of a ground truth, by itself and against a corpus.
 
-    ``real``: questions to compare with. ``index``: that of the corpus, with texts, if it is there.
+    ``real``: questions to compare with.
     """
     texts = asked(truth)
     known = _Known(list(truth.notes))
@@ -82,7 +81,7 @@ def audit(
     ):
         truth = as_quotes(truth)
     if corpus is not None:
-        _match_words(truth, texts, corpus, match, known, index)
+        _match_words(truth, texts, corpus, match, known)
     ground_truth.check_spans(truth)
     alike, different = ground_truth.near_duplicates(truth)
     found = [*(check(truth) for check in CHECKS), alike, *known.findings, _too_few(truth)]
@@ -166,7 +165,6 @@ def _match_words(
     corpus: Corpus,
     match: str | None,
     known: _Known,
-    index: WordIndex | None,
 ) -> None:
     """Measure what plain word matching and chance find."""
     if not texts:
@@ -181,10 +179,7 @@ def _match_words(
         truth.kinds == {"item"} and not truth.targets["item"].str.contains(r"\s").any()
     )
     by_id = match is None or parse_matching(match).kind == "id"
-    if index is None:
-        index = WordIndex.of(
-            corpus, with_texts=not (plain and by_id), queries=wanted["text"]
-        )
+    index = WordIndex.of(corpus, with_texts=not (plain and by_id), queries=wanted["text"])
     run = index.run(wanted)
     chunks = index.chunks.height
     try:

@@ -63,6 +63,9 @@ ENOUGH = ((0.5, 30), (0.2, 15), (0, 10))
 MOST_AGAIN = 0.5
 """The share of a target that may stand elsewhere as well, sentence by sentence."""
 EXAMPLES = 3
+Places = list[TextDocument]
+"""The documents in which a quote stands, one for each place; of several places the first two."""
+SEVERAL = 2
 
 
 def make(
@@ -84,7 +87,9 @@ def make(
         account.update(refusal.reason for refusal in rejected)
         sources = sources or []
     by_source |= _by_source(Library(documents), where, sources, account)
-    drawn = _drawn(by_source, documents, settings.questions, settings.seed, account)
+    drawn, holders = _drawn(
+        by_source, documents, settings.questions, settings.seed, account
+    )
     names = [*by_source]
     # What was not drawn is not needed any more; the index takes its memory.
     del by_source
@@ -112,7 +117,7 @@ def make(
         sources=tuple(_counted(drawn, names, in_first, at_top)),
         recall=exact_mean(defined),
         interval=mean_interval(defined, 0.95),
-        audit=_audited(truth, corpus, index),
+        audit=_audited(truth, corpus_of(holders, str(where)) if holders else None),
         rejected=tuple(rejected),
         considered=len(drawn) + account.total(),
         dropped=tuple(LeftOut(reason, count) for reason, count in account.most_common()),
@@ -191,16 +196,20 @@ def _drawn(
     most: int,
     seed: int,
     dropped: Counter[str],
-) -> list[Candidate]:
-    """As many from each source as there are, and within it from as many documents as possible."""
+) -> tuple[list[Candidate], list[TextDocument]]:
+    """As many from each source as there are, and within it from as many documents as possible.
+
+    With the documents that hold a target, of which no other document holds any.
+    """
     drawn: dict[str, Candidate] = {}
+    holding: set[str] = set()
     asked: set[tuple[str, ...]] = set()
     """The targets of links: several sentences that lead to one place ask the same."""
     account: Counter[str] = Counter()
     # Chosen questions are likely: few candidates more than that are read and looked for.
     turns = _looked_for(_in_order(by_source, seed, account), documents, 2 * most)
     rest = NOT_NEEDED
-    for candidate, is_unique in turns:
+    for candidate, places in turns:
         if len(drawn) == most:
             break
         if not _is_sure(candidate) and len(drawn) >= _enough(candidate):
@@ -208,10 +217,11 @@ def _drawn(
             break
         if candidate.question.lower() in drawn or candidate.quotes in asked:
             account[TWICE] += 1
-        elif not is_unique:
+        elif any(len(places_of_quote) != 1 for places_of_quote in places):
             account["the target stands in several places"] += 1
         else:
             drawn[candidate.question.lower()] = candidate
+            holding.update(place.name for (place,) in places)
             if candidate.source == "links":
                 asked.add(candidate.quotes)
     left = sum(map(len, by_source.values())) - len(drawn) - account.total()
@@ -219,7 +229,7 @@ def _drawn(
     if left:
         dropped[rest] += left
     order = list(by_source)
-    return sorted(
+    chosen = sorted(
         drawn.values(),
         key=lambda candidate: (
             order.index(candidate.source),
@@ -227,6 +237,7 @@ def _drawn(
             candidate.line,
         ),
     )
+    return chosen, [document for document in documents if document.name in holding]
 
 
 def _in_order(
@@ -266,13 +277,13 @@ def _in_order(
 
 def _looked_for(
     turns: Iterator[Candidate], documents: Sequence[TextDocument], many: int
-) -> Iterator[tuple[Candidate, bool]]:
-    """Yield candidates, each with whether its target stands in one place of all documents.
+) -> Iterator[tuple[Candidate, list[Places]]]:
+    """Yield candidates, each with the places of each of its quotes in all documents.
 
     Each time as many as before are looked for, and as many again: where a folder holds many copies,
     to go through all the text for each of them would take minutes.
     """
-    often: dict[str, int] = {}
+    places: dict[str, Places] = {}
     while coming := [*islice(turns, many)]:
         texts = {
             text
@@ -280,17 +291,17 @@ def _looked_for(
             for quote in candidate.quotes
             for text in (quote, *_long_sentences(quote))
         }
-        often |= _places_of(texts - often.keys(), documents)
+        places |= _places_of(texts - places.keys(), documents)
         for candidate in coming:
-            yield candidate, all(_is_one(quote, often) for quote in candidate.quotes)
+            yield candidate, [_places(quote, places) for quote in candidate.quotes]
         many *= 2
 
 
-def _is_one(quote: str, often: dict[str, int]) -> bool:
-    """Whether a target stands in one place, and most of its sentences nowhere else."""
+def _places(quote: str, known: dict[str, Places]) -> Places:
+    """Where a target stands; nowhere for certain where most of its sentences stand elsewhere."""
     parts = _long_sentences(quote)
-    again = sum(len(part) for part in parts if often[part] > 1)
-    return often[quote] == 1 and again <= MOST_AGAIN * len(quote)
+    again = sum(len(part) for part in parts if len(known[part]) > 1)
+    return known[quote] if again <= MOST_AGAIN * len(quote) else []
 
 
 def _long_sentences(quote: str) -> list[str]:
@@ -310,16 +321,19 @@ def _enough(candidate: Candidate) -> int:
 
 def _places_of(
     quotes: Iterable[str], documents: Sequence[TextDocument]
-) -> dict[str, int]:
-    """How often each quote stands in all the documents together; all are looked for at once."""
+) -> dict[str, Places]:
+    """Where each quote stands in all the documents together; all are looked for at once."""
     plain = {quote: normalise(quote) for quote in quotes}
     finder = QuoteFinder(tuple(dict.fromkeys(plain.values())))
-    often: Counter[str] = Counter()
+    places: list[Places] = [[] for _ in finder.quotes]
     for first in range(0, len(documents), AT_ONCE):
         some = documents[first : first + AT_ONCE]
         texts = [normalise(document.text) for document in some]
-        often.update(finder.quotes[number] for _, number, _ in finder.find(texts))
-    return {quote: often[normal] for quote, normal in plain.items()}
+        for number, quote, _ in finder.find(texts):
+            if len(places[quote]) < SEVERAL:
+                places[quote].append(some[number])
+    by_quote = dict(zip(finder.quotes, places, strict=True))
+    return {quote: by_quote[normal] for quote, normal in plain.items()}
 
 
 AT_ONCE = 500
@@ -375,9 +389,9 @@ def _counted(
             yield SourceCount(name, int(mine.sum()), len(documents), *shares)
 
 
-def _audited(truth: GroundTruth, corpus: Corpus, index: WordIndex) -> dict[str, Any]:
-    """What an audit counts of the new set."""
-    health = audit.audit(truth, corpus=corpus, index=index)
+def _audited(truth: GroundTruth, corpus: Corpus | None) -> dict[str, Any]:
+    """What an audit counts of the new set and the documents that hold its targets."""
+    health = audit.audit(truth, corpus=corpus)
     counts = {finding.kind.name: finding.count for finding in health.findings}
     different = health.facts["different_queries"]
     return {
