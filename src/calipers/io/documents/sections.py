@@ -312,23 +312,34 @@ def without_markup(text: str) -> str:
     return " ".join(text.split())
 
 
+# What begins with a letter is looked for at once; that none is an image is asked of the few found.
 _LINKED = re.compile(
-    r"(?<!!)\[((?:[^\[\]]|\[[^\[\]]{0,300}\]){1,300})\]\(\s*<?([^)\s>]{1,1000})>?"
+    r"\[((?:[^\[\]]|\[[^\[\]]{0,300}\]){1,300})\]\(\s*<?([^)\s>]{1,1000})>?"
     r"(?:\s+[\"'][^)]{0,300})?\)"
 )
-_REFERENCED = re.compile(r"(?<!!)\[([^\[\]]{1,300})\]\[([^\]]{0,300})\]")
+_REFERENCED = re.compile(r"\[([^\[\]]{1,300})\]\[([^\]]{0,300})\]")
 _DEFINED = re.compile(r"^ {0,3}\[([^\]]+)\]:\s*<?(\S+?)>?(?:\s+.*)?$", re.MULTILINE)
 
 
 def _markdown_links(text: str) -> Iterator[Link]:
-    for found in _LINKED.finditer(text) if "](" in text else ():
+    for found in _no_images(_LINKED, text) if "](" in text else ():
         yield Link(found.start(), found.end(), without_markup(found[1]), found[2])
     if "]:" not in text:
         return
     where = {found[1].lower(): found[2] for found in _DEFINED.finditer(text)}
-    for found in _REFERENCED.finditer(text):
+    for found in _no_images(_REFERENCED, text):
         if href := where.get((found[2] or found[1]).lower()):
             yield Link(found.start(), found.end(), without_markup(found[1]), href)
+
+
+def _no_images(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """Yield where a pattern is found that begins with a bracket, without a mark before it."""
+    at = 0
+    while (found := pattern.search(text, at)) is not None:
+        is_image = found.start() > 0 and text[found.start() - 1] == "!"
+        at = found.start() + 1 if is_image else found.end()
+        if not is_image:
+            yield found
 
 
 _TITLE = re.compile(
