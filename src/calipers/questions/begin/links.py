@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from calipers.frozen import dataclass
 from calipers.io.documents.parts import Link, Section
-from calipers.io.documents.sections import TextDocument, without_markup
+from calipers.io.documents.sections import TextDocument, code_in, without_markup
 from calipers.questions.begin.candidates import (
     Candidate,
     content_words,
@@ -25,7 +25,7 @@ from calipers.questions.begin.candidates import (
 from calipers.questions.begin.headings import IN_PARTS, has_parts, is_log
 from calipers.questions.begin.languages import LINK, USUAL, languages, reading_length
 from calipers.questions.begin.library import Library, Place
-from calipers.questions.begin.paragraphs import blocks
+from calipers.questions.begin.paragraphs import Paragraph, blocks
 from calipers.questions.begin.target import find_target
 
 _VERB = (
@@ -232,11 +232,11 @@ def from_links(library: Library) -> Iterator[Candidate]:
     """Yield the clause beside each link to a section of these documents."""
     known = _Links(library)
     for here in library.documents:
-        if here.kind == "python" or is_log(here.name) or not here.links:
+        if not here.links or here.kind == "python" or is_log(here.name):
             continue
         links = sorted(here.links, key=lambda link: link.start)
         starts = [link.start for link in links]
-        for block in blocks(here, 0, len(here.text)):
+        for block in _around(here, starts):
             first = bisect_left(starts, block.at)
             last = bisect_left(starts, block.at + len(block.text))
             # Most paragraphs have no link: whether they are long is not asked.
@@ -246,6 +246,31 @@ def from_links(library: Library) -> Iterator[Candidate]:
                 question = known.question(link, block.at, block.text, here)
                 if question is not None:
                     yield question
+
+
+def _around(here: TextDocument, starts: list[int]) -> Iterator[Paragraph]:
+    """Yield the paragraphs that hold one of these characters, and perhaps some beside them."""
+    text = here.text
+    code = code_in(text)
+    first = last = 0
+    """Where what is looked at begins and ends: between empty lines or code."""
+    number = 0
+    for start in starts:
+        if start < last:
+            continue
+        while number < len(code) and code[number][1] <= start:
+            number += 1
+        begin, stop = code[number] if number < len(code) else (len(text), len(text))
+        if begin <= start:
+            last = stop
+            continue
+        above = code[number - 1][1] if number else 0
+        # From the break above: what begins with dashes would be taken for the head of a page.
+        above -= 1 if above and text[above - 1] == "\n" else 0
+        first = max(text.rfind("\n\n", 0, start) + 1, above)
+        last = text.find("\n\n", start)
+        last = min(begin, last if last >= 0 else len(text))
+        yield from blocks(here, first, last)
 
 
 def clause_of(sentence: str, language: str = USUAL, is_page: bool = False) -> str | None:
