@@ -156,18 +156,21 @@ def how_many_words(words: Iterable[str], language: str = USUAL) -> float:
     2.5
     """
     different = set(words)
+    is_ascii = "".join(different).isascii()
     pairs = {
         word
-        for word in different
+        for word in (() if is_ascii else different)
         if len(word) == 2 and not word.isascii() and HAN.match(word)
     }
     others = len(different) - len(pairs)
     if languages()[language].compounds:
         others += sum(len(word) >= LONG_WORD for word in different - pairs)
     # Pairs overlap: a run of five signs is four of them.
+    if not pairs:
+        return others
     ends = {pair[1] for pair in pairs}
     runs = sum(pair[0] not in ends for pair in pairs)
-    return others + (len(pairs) + runs) / 2 if pairs else others
+    return others + (len(pairs) + runs) / 2
 
 
 _NUMBER = re.compile(
@@ -199,7 +202,10 @@ def plain_heading(heading: str) -> str:
     >>> plain_heading("4 Retry a request"), plain_heading("9 ways to retry")
     ('Retry a request', '9 ways to retry')
     """
-    bare = _NUMBER.sub("", _MARKS.sub("", heading)).strip(" :：")
+    # Most begin and end with a letter, and have no signs around them.
+    is_bare = heading.isascii() and heading[:1].isalnum() and heading[-1:].isalnum()
+    unmarked = heading if is_bare else _MARKS.sub("", heading)
+    bare = _NUMBER.sub("", unmarked).strip(" :：")
     return bare.rstrip(" .:：")
 
 

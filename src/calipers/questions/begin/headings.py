@@ -88,7 +88,7 @@ def from_headings(library: Library) -> Iterator[Candidate]:
             if not heading:
                 continue
             question, reason = _asked(heading, section, document, library)
-            if not reason and _place_of(section, document) in twins:
+            if not reason and twins and _place_of(section, document) in twins:
                 reason = SEVERAL
             yield Candidate(
                 question,
@@ -111,6 +111,9 @@ def _place_of(section: Section, document: TextDocument) -> tuple[str, str]:
 
 def _twins(document: TextDocument) -> set[tuple[str, str]]:
     """The headings that stand several times under the same one, each time above a text."""
+    heads = [plain_heading(section.heading).lower() for section in document.sections]
+    if len({*heads}) == len(heads):
+        return set()
     places = Counter(
         _place_of(section, document)
         for section in document.sections

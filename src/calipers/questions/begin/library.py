@@ -2,6 +2,7 @@
 
 import re
 from array import array
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cached_property, partial
@@ -11,7 +12,6 @@ import numpy as np
 from calipers.frozen import dataclass
 from calipers.io.documents.parts import Section
 from calipers.io.documents.sections import TextDocument
-from calipers.model.arrays import Ints
 from calipers.questions.begin.candidates import content_words, plain_heading
 from calipers.questions.begin.languages import is_about_docs, language_of, languages
 
@@ -155,23 +155,20 @@ class Library:
         return self._pages[plain_heading(heading).lower()]
 
     @cached_property
-    def _holders(self) -> dict[str, Ints]:
+    def _holders(self) -> dict[str, "array[int]"]:
         """The numbers of the headings that hold a word, also in their page's title, in order."""
-        holders: dict[str, array[int]] = defaultdict(partial(array, "q"))
+        holders: dict[str, array[int]] = defaultdict(partial(array, "i"))
         number = 0
         for document in self.documents:
             language = self.language(document)
-            title = content_words(document.title, language)
+            title = stems(content_words(document.title, language))
             for section in document.sections:
                 if section.heading:
-                    for word in stems(
-                        [*title, *content_words(section.heading, language)]
-                    ):
+                    own = stems(content_words(section.heading, language))
+                    for word in title | own:
                         holders[word].append(number)
                     number += 1
-        return {
-            word: np.frombuffer(numbers, np.int64) for word, numbers in holders.items()
-        }
+        return holders
 
     def is_several(self, words: Iterable[str]) -> bool:
         """Whether two headings, with their titles, hold all of these words."""
@@ -180,12 +177,29 @@ class Library:
         for numbers in others:
             if len(holding) < 2:
                 return False
-            at = numbers.searchsorted(holding)
-            holding = holding[numbers.take(at, mode="clip") == holding]
+            holding = _in_both(holding, numbers)
         return len(holding) > 1
 
 
-_NOWHERE = np.zeros(0, np.int64)
+_NOWHERE: Sequence[int] = ()
+FEW = 50
+"""Numbers up to which each is looked for by itself, which takes less time than with all."""
+
+
+def _in_both(few: Sequence[int], many: Sequence[int]) -> Sequence[int]:
+    """The numbers of the first that are among the second; both ascend."""
+    if len(few) > FEW:
+        first = np.asarray(few)
+        second = np.asarray(many)
+        at = second.searchsorted(first)
+        both: list[int] = first[second.take(at, mode="clip") == first].tolist()
+        return both
+    last = many[-1]
+    return [
+        number
+        for number in few
+        if number <= last and many[bisect_left(many, number)] == number
+    ]
 
 
 def stems(words: Iterable[str]) -> frozenset[str]:
