@@ -224,20 +224,30 @@ def language_of(text: str) -> str:
     others = "" if sample.isascii() else "".join(_NOT_ASCII.findall(sample))
     if sample.count(" the ") > 3 and not any(map(str.isalpha, others)):
         return USUAL  # most documents, at once
-    letters = sum(map(str.isalpha, sample)) if not sample.isascii() else 0
     for code, script in _SCRIPTS.items():
+        signs = len(script.findall(others))
         # A page of code may hold few words of its own language.
-        if letters and len(script.findall(sample)) > 0.05 * letters:
+        letters = sum(map(str.isalpha, sample)) if signs else 0
+        if letters and signs > 0.05 * letters:
             return code
-    words = Counter(_WORD.findall(sample.lower()))
-    spaced = {
-        code: entry.stop for code, entry in languages().items() if code not in _SCRIPTS
-    }
-    counts = {}
-    for code, stop in spaced.items():
-        counts[code] = sum(words[word] for word in words.keys() & stop)
+    counts = {code: 0 for code in languages() if code not in _SCRIPTS}
+    spoken = _spoken_in()
+    words = [word for word in _WORD.findall(sample.lower()) if word in spoken]
+    for word, count in Counter(words).items():
+        for code in spoken[word]:
+            counts[code] += count
     best = max(counts, key=lambda code: (counts[code], code == USUAL))
     return best if counts[best] > counts[USUAL] else USUAL
+
+
+@cache
+def _spoken_in() -> dict[str, list[str]]:
+    """The languages that have each stop word, of those that no script tells."""
+    spoken: dict[str, list[str]] = {}
+    for code, entry in languages().items():
+        for word in entry.stop if code not in _SCRIPTS else ():
+            spoken.setdefault(word, []).append(code)
+    return spoken
 
 
 def reading_length(text: str) -> float:
