@@ -275,19 +275,32 @@ def _without_attributes(heading: str) -> tuple[str, str]:
     return heading, anchor
 
 
-# Every length has an end: a file of open brackets must not take hours.
+# Every length has an end: a file of open brackets must not take hours. Each pattern stands behind
+# marks without which it matches nothing, as few of them stand in one text.
 _INLINE = (
-    (re.compile(r"!\[[^\]]{0,300}\]\([^)]{0,300}\)"), ""),
-    (re.compile(r"\{[\w:.-]{1,40}\}(?=`[^`])"), ":role:"),
-    (re.compile(r"\[([^\]]{0,300})\](?:\([^)]{0,300}\)|\[[^\]]{0,300}\])"), r"\1"),
-    (re.compile(r":[\w:]{1,40}:`~?([^`<]{1,300}?)(?:\s*<[^`]{0,300}>)?`"), r"\1"),
-    (re.compile(r"`([^`<]{1,300}?)\s*<[^`]{0,300}>`__?"), r"\1"),
-    (re.compile(r"(`+[^`]*`+)|(?<!\\)<[^>]{1,1000}>"), r"\1"),
-    (re.compile(r"`+([^`]*)`+"), r"\1"),
-    (re.compile(r"(\*\*|__)(?=\S)(.{1,300}?)(?<=\S)\1"), r"\2"),
-    (re.compile(r"(?<![\w*])[*_](?=\S)(.{1,300}?)(?<=\S)[*_](?![\w*])"), r"\1"),
-    (re.compile(r"\\([\\`*_{}\[\]()#+.!|<>-])"), r"\1"),
-    (re.compile(r":[a-z0-9_+-]{1,40}:(?=\s|$)"), ""),
+    (("![",), re.compile(r"!\[[^\]]{0,300}\]\([^)]{0,300}\)"), ""),
+    (("}`",), re.compile(r"\{[\w:.-]{1,40}\}(?=`[^`])"), ":role:"),
+    (
+        ("](", "]["),
+        re.compile(r"\[([^\]]{0,300})\](?:\([^)]{0,300}\)|\[[^\]]{0,300}\])"),
+        r"\1",
+    ),
+    (
+        (":`",),
+        re.compile(r":[\w:]{1,40}:`~?([^`<]{1,300}?)(?:\s*<[^`]{0,300}>)?`"),
+        r"\1",
+    ),
+    ((">`_",), re.compile(r"`([^`<]{1,300}?)\s*<[^`]{0,300}>`__?"), r"\1"),
+    (("<",), re.compile(r"(`+[^`]*`+)|(?<!\\)<[^>]{1,1000}>"), r"\1"),
+    (("`",), re.compile(r"`+([^`]*)`+"), r"\1"),
+    (("**", "__"), re.compile(r"(\*\*|__)(?=\S)(.{1,300}?)(?<=\S)\1"), r"\2"),
+    (
+        ("*", "_"),
+        re.compile(r"(?<![\w*])[*_](?=\S)(.{1,300}?)(?<=\S)[*_](?![\w*])"),
+        r"\1",
+    ),
+    (("\\",), re.compile(r"\\([\\`*_{}\[\]()#+.!|<>-])"), r"\1"),
+    ((":",), re.compile(r":[a-z0-9_+-]{1,40}:(?=\s|$)"), ""),
 )
 _MARKED = re.compile(r"[`*_\[<\\]|:\w")
 
@@ -307,8 +320,9 @@ def without_markup(text: str) -> str:
     'pkgconf'
     """
     if _MARKED.search(text):
-        for pattern, instead in _INLINE:
-            text = pattern.sub(instead, text)
+        for marks, pattern, instead in _INLINE:
+            if any(mark in text for mark in marks):
+                text = pattern.sub(instead, text)
     return " ".join(text.split())
 
 
