@@ -48,6 +48,22 @@ _DESCRIBED = re.compile(
     rf"\s(?:\w+ ){{0,3}}?{LINK}",
     re.IGNORECASE,
 )
+_VERBS = (
+    "see",
+    "read",
+    "check",
+    "consult",
+    "refer",
+    "look",
+    "visit",
+    "follow",
+    "go",
+    "head",
+)
+_ABOUT = (" for ", " to ", " on ", " about ")
+_DESCRIBES = ("described", "explained", "covered", "documented", "discussed", "detailed")
+_DESCRIBES += ("shown", "found", "outlined")
+"""Letters of which one stands before or behind a link where the patterns match."""
 _PREFACE = re.compile(
     r"^(?:(?:and|but|so|also|then|note that|alternatively|finally|however|moreover|in addition|"
     r"additionally|similarly|otherwise)[, ]+)*"
@@ -308,13 +324,21 @@ def clause_of(sentence: str, language: str = USUAL, is_page: bool = False) -> st
 def _that_say_something(clause: str, language: str) -> list[str]:
     """The words of a clause that are not the usual name of a part, and not vague."""
     known = languages()[language]
-    words = content_words(clause, language)
-    return [word for word in words if word not in known.generic | known.vague]
+    empty = known.generic | known.vague
+    return [word for word in content_words(clause, language) if word not in empty]
 
 
 def _english_clause(plain: str) -> str | None:
     """What an English sentence says about its link."""
-    for pattern in (_AFTER, _DESCRIBED, _BEFORE):
+    before, _, after = plain.lower().partition(LINK)
+    for pattern, text, letters in (
+        (_AFTER, after, _ABOUT),
+        (_DESCRIBED, before, _DESCRIBES),
+        (_BEFORE, before, _VERBS),
+    ):
+        # To try a pattern takes a hundred times as long as to look for its letters.
+        if not any(some in text for some in letters):
+            continue
         match = pattern.search(plain)
         if match is None:
             continue
