@@ -136,14 +136,51 @@ def test_where_nothing_can_be_written(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_what_a_reader_without_byte_order_marks_wrote_is_read_back(tmp_path):
-    path = tmp_path / "labels.csv"
-    write_labels([Label("q1", query="Größe?", item="c1", text="süß")], path)
-    with path.open(encoding="utf-8", newline="") as file:
+TO_LABEL = [
+    Label("q1", query="Größe?", item="c1", text='süß; say "hi"\n日本'),
+    Label("q2", query="a, b", item="c2", text="=SUM(1)"),
+]
+
+
+def filled(folder, opened="utf-8-sig", written="utf-8", **dialect):
+    """A file to label, filled in by a program that reads and writes CSV in its own way."""
+    path = folder / "labels.csv"
+    write_labels(TO_LABEL, path)
+    with path.open(encoding=opened, newline="") as file:
         rows = list(csv.DictReader(file))
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, rows[0].keys())
+    with path.open("w", encoding=written, newline="") as file:
+        writer = csv.DictWriter(file, rows[0].keys(), **dialect)
         writer.writeheader()
         writer.writerows({**row, "grade": "2", "judge": "anna"} for row in rows)
-    [(_, label)] = read_labels(path)
-    assert (label.query_id, label.query, label.grade) == ("q1", "Größe?", 2)
+    return path
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param({"written": "utf-8-sig"}, id="Excel"),
+        pytest.param({"written": "utf-8-sig", "delimiter": ";"}, id="German Excel"),
+        pytest.param({"written": "utf-16", "delimiter": "\t"}, id="Excel, Unicode text"),
+        pytest.param({"lineterminator": "\n"}, id="LibreOffice"),
+        pytest.param({"delimiter": ";"}, id="German Numbers"),
+        pytest.param({"opened": "utf-8"}, id="a reader without byte order marks"),
+        pytest.param({"opened": "utf-8", "quoting": csv.QUOTE_ALL}, id="quotes too"),
+        pytest.param({"opened": "utf-8", "written": "utf-8-sig", "delimiter": ";"}, id="two marks"),
+        pytest.param({"opened": "latin-1", "written": "latin-1"}, id="bytes as they are"),
+    ],
+)
+def test_what_another_program_wrote_is_read_back(tmp_path, program):
+    read = [label for _, label in read_labels(filled(tmp_path, **program))]
+    assert read == [label.judged("anna", 2.0, None) for label in TO_LABEL]
+
+
+def test_a_first_line_that_says_the_separator_is_passed_over(tmp_path):
+    path = filled(tmp_path, written="utf-8-sig", delimiter=";")
+    path.write_bytes(path.read_bytes().replace(b"query_id", b"sep=;\r\nquery_id", 1))
+    assert [label.grade for _, label in read_labels(path)] == [2, 2]
+
+
+def test_texts_that_were_read_in_another_encoding_are_refused_with_the_cause(tmp_path):
+    path = filled(tmp_path, opened="latin-1")
+    with pytest.raises(InvalidInput, match="another encoding than UTF-8"):
+        read_labels(path)

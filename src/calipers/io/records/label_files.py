@@ -8,7 +8,7 @@ import csv
 import io
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -17,11 +17,12 @@ import msgspec
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import BYTE_ORDER_MARK, Source
+from calipers.io.files.probe import UTF_16
 from calipers.io.files.write import check_place, guard, unguard, whole_file
 from calipers.io.records.entries import plain_number
 from calipers.io.records.json_files import decoded, opening
 from calipers.io.tables.cells import number_in
-from calipers.io.tables.scan import header, long_cells
+from calipers.io.tables.scan import SAID, header, long_cells
 from calipers.model.labels import Label
 
 ENDINGS = (".jsonl", ".csv")
@@ -29,6 +30,8 @@ COLUMNS = tuple(field.name for field in fields(Label))
 PLACES = ("start", "end", "quote_start")
 SPARSE = (*PLACES, "title", "quote", "kind", "saved")
 """Columns that are written only if some row has a value."""
+MISREAD_MARK = BYTE_ORDER_MARK.decode("cp1252")
+"""What a reader of Windows-1252 takes the byte order mark for."""
 EXAMPLE = '{"query_id": "q1", "query": "Who …?", "item": "c7", "text": "…", "grade": 1}'
 
 Placed = tuple[str, Label]
@@ -64,6 +67,8 @@ def write_labels(labels: Iterable[Label], path: str | os.PathLike[str]) -> None:
 def read_labels(path: str | os.PathLike[str]) -> list[Placed]:
     """The rows of a labelled file with their places, including rows without a grade."""
     source = Source(Path(path))
+    if source.head.startswith(UTF_16):  # "Unicode text" of Excel
+        source = replace(source, encoding="utf-16")
     if not source.head.strip():
         source.check_has_content()
     found = list(
@@ -85,6 +90,7 @@ def _lines(labels: Iterable[Label], names: list[str]) -> Iterator[bytes]:
 
 
 def _csv(labels: Iterable[Label], names: list[str]) -> Iterator[bytes]:
+    # Without the mark Excel shows "Größe" as "GrÃ¶ÃŸe"; who does not know it is read back.
     yield BYTE_ORDER_MARK
     for cells in chain(
         [names], ([_cell(getattr(label, n)) for n in names] for label in labels)
@@ -118,6 +124,11 @@ def _from_lines(source: Source) -> Iterator[Placed]:
 
 def _from_csv(source: Source) -> Iterator[Placed]:
     found = header(source)
+    if found is not None and found[0][0].startswith(MISREAD_MARK):
+        raise InvalidInput(
+            f"{source.name} was read in another encoding than UTF-8 before it was written, so its "
+            "texts are broken; read the file to label as UTF-8 there, and write it again."
+        )
     if found is None or "query_id" not in map(_column, found[0]):
         raise InvalidInput(
             f"{source.name} is no file to label: it has no column 'query_id'; give a file that "
@@ -132,6 +143,8 @@ def _from_csv(source: Source) -> Iterator[Placed]:
     with long_cells():
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=found[1])
         try:
+            if SAID.match(source.head.splitlines()[0]):
+                next(reader)
             names = [_column(name) for name in next(reader)]
             for cells in reader:
                 if not any(cells):
