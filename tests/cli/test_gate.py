@@ -1,6 +1,7 @@
 """calipers gate, and gate save and show, as a user meets them."""
 
 import json
+import re
 import shlex
 
 import pytest
@@ -123,17 +124,43 @@ def test_texts_that_begin_alike_are_named_by_id_and_no_cluster_is_a_slice(tmp_pa
     assert "compares each" not in by_intent
 
 
-def test_a_run_as_a_baseline_is_refused_with_a_line_that_works_in_its_folder(folder):
+WITH_TRUTH = ("-g", "my questions.json")
+AS_A_BASELINE = {
+    "the settings file": ("new.json", "--baseline", "old.json"),
+    "the call": ("new.json", *WITH_TRUTH, "--baseline", "old.json"),
+    "the data": ("all.json", "--baseline", "old.json"),
+    "the run itself": ("all.json", "--baseline", "all2.json"),
+    "the call, not the run": ("new.json", *WITH_TRUTH, "--baseline", "all2.json"),
+    "a blank in its name": ("all.json", "--baseline", "my old.json"),
+    "metrics and several k": ("all.json", "-m", "recall", "-k", "2,7", "-b", "old.json"),
+}
+
+
+@pytest.mark.parametrize("line", AS_A_BASELINE.values(), ids=AS_A_BASELINE)
+def test_a_run_as_a_baseline_is_refused_with_a_line_that_works_in_its_folder(folder, line):
     def write(name, without):
         kept = [{key: record[key] for key in record if key != without} for record in records(N)]
         (folder / name).write_text(json.dumps(kept))
 
-    write("questions.json", "retrieved")
-    write("old.json", "ground_truth")
-    write("new.json", "ground_truth")
-    (folder / "calipers.toml").write_text('ground-truth = "questions.json"\n')
-    sentence = refused("gate", "new.json", "--baseline", "old.json")
-    line = sentence.split("`")[1]
-    assert "-g questions.json" in line
-    assert calipers_command(*shlex.split(line)[1:]).code == 0
-    assert calipers_command("gate", "new.json", "--baseline", "old.baseline.json").code == 0
+    write("my questions.json", "retrieved")
+    for name in ("old.json", "my old.json", "new.json"):
+        write(name, "ground_truth")
+    for name in ("all.json", "all2.json"):
+        write(name, None)
+    if not {*line} & {"-g", "all.json"}:
+        (folder / "calipers.toml").write_text('ground-truth = "my questions.json"\n')
+    sentence = refused("gate", *line)
+    save, use = re.fullmatch(r".*`calipers (.*)`, then give (.*)\.", sentence).groups()
+    asked = line[: [word in ("-b", "--baseline") for word in line].index(True)]
+    assert ("-g" in asked) <= ("-g 'my questions.json'" in save)
+    assert calipers_command(*shlex.split(save)).code == 0
+    printed = calipers_command("gate", *asked, *shlex.split(use))
+    assert (printed.code, printed.err.count("Error")) == (0, 0), printed.err
+
+
+def test_no_line_is_proposed_where_no_ground_truth_is_known(folder):
+    kept = [{"query": record["query"], "retrieved": record["retrieved"]} for record in records(N)]
+    (folder / "old.json").write_text(json.dumps(kept))
+    sentence = refused("gate", "old.json", "--baseline", "old.json")
+    assert "give the ground truth with --ground-truth" in sentence
+    assert "`" not in sentence

@@ -572,8 +572,9 @@ def typed_again(context: click.Context, words: str) -> str | None:
             or parameter.name in INPUTS
         )
         if parameter.name == "k":
-            # One k fits every command, a list does not; sweep by itself measures every k.
-            means_same = str(value).isdigit() and not (name == "sweep" and not rest)
+            # One k fits every command, a list only some; sweep by itself measures every k.
+            fits = means_same or str(value).isdigit()
+            means_same = fits and not (name == "sweep" and not rest)
         # Tags add up: all of them must hold.
         repeats = parameter.name == "where" or not any(
             flag in rest for flag in other.opts

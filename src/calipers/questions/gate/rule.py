@@ -19,11 +19,8 @@ from calipers.engines.scoring import (
 )
 from calipers.engines.summary import facts_by_name
 from calipers.errors import (
-    CalipersError,
     InvalidInput,
-    NoGroundTruth,
     check_number,
-    is_command_line,
 )
 from calipers.input_types import DataInput
 from calipers.io.files.write import check_place
@@ -69,6 +66,7 @@ from calipers.questions.gate.result import (
     raised_in_words,
     worst_queries,
 )
+from calipers.questions.gate.run_as_baseline import refuse_run
 from calipers.questions.inputs import is_reference, matched, with_cautions
 from calipers.questions.systems import measured_already, measured_before
 from calipers.shell import join_words
@@ -93,7 +91,7 @@ def check_result(data: DataInput | None, settings: "GateSettings") -> Verdict:
     check_number("The loss that is allowed", settings.allow, least=0, such_as=0.02)
     moves = accept is not None or settings.move_up
     target = _file_of_baseline(settings.baseline, accept) if moves else None
-    kept = _baseline(settings)
+    kept = _baseline(settings, data)
     wanted = _wanted(settings, kept)
     rel = settings.reading.matching.rel
     pair = None
@@ -231,7 +229,7 @@ def _left_out(scores: Scores, metrics: Sequence[str]) -> str | None:
     return left_out(scores, first)
 
 
-def _baseline(settings: "GateSettings") -> Baseline | None:
+def _baseline(settings: "GateSettings", data: DataInput | None) -> Baseline | None:
     """The result to compare with, from scores, a file or the history; None if none is named."""
     named = settings.baseline
     if named is None:
@@ -239,47 +237,9 @@ def _baseline(settings: "GateSettings") -> Baseline | None:
     kept = measured_before(named, settings.reading.matching.store)
     if kept is not None:
         return kept
-    _refuse_run(named, settings.reading.inputs.ground_truth)
+    if isinstance(named, str | os.PathLike) and Path(named).is_file():
+        refuse_run(Path(named), data, settings)
     return read_baseline(named)
-
-
-def _refuse_run(named: object, ground_truth: object) -> None:
-    """Refuse a file of results as the baseline, with the command or call that measures it."""
-    if not isinstance(named, str | os.PathLike) or not Path(named).is_file():
-        return
-    from calipers.io.load import load
-    from calipers.model.matched import Dataset, Role
-
-    roles: tuple[Role, ...] = ("both", "run")
-    dataset = Dataset()
-    for role in roles:
-        try:
-            dataset = load(named, role)
-        except CalipersError:
-            continue  # it is no run, and refused for what it is
-        if dataset.run is not None:
-            break
-    if dataset.run is None:
-        return
-    path = str(named)
-    new = str(Path(named).with_suffix(".baseline.json"))
-    truth = ""
-    if dataset.ground_truth is None:
-        is_path = isinstance(ground_truth, str | os.PathLike)
-        truth = str(ground_truth) if is_path else "TRUTH"
-    if is_command_line():
-        inputs = ["-r", path, "-g", truth] if truth else [path]
-        save = f"run `{join_words(['calipers', 'gate', 'save', *inputs, '-o', new])}`"
-        use = f"--baseline {new}"
-    else:
-        inputs = [f"run={path!r}", f"ground_truth={truth!r}"] if truth else [repr(path)]
-        save = f"call calipers.gate_save({', '.join([*inputs, f'to={new!r}'])})"
-        use = f"baseline={new!r}"
-    # Without questions those of the settings file are tried, so that the line can name them.
-    refused = NoGroundTruth if ground_truth is None and truth else InvalidInput
-    raise refused(
-        f"{path} is a run, and a baseline is a result that was measured: {save}, then give {use}."
-    )
 
 
 def _several(value: str | Iterable[str]) -> list[str]:
