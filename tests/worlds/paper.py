@@ -26,8 +26,14 @@ def untrue_fusion(world: World, answer: Answer) -> Iterator[str]:
             is_expected = fact.get("text") == "on new queries"
             if is_expected and best not in (answer["advised"]["name"], *_names(sentence)):
                 yield f"what is expected of {best} is said of another: {sentence['text']}"
+            if is_expected and fact["low"] > 0 and _is_unclear(answer["claim"]["fact"]):
+                yield f"a gain that is clear where none is: {sentence['text']}"
     for setting in (answer["default"], answer["advised"], answer["best"]):
         yield from _untrue_setting(world, answer, setting["name"], setting["means"])
+
+
+def _is_unclear(claim: str) -> bool:
+    return "no setting is clearly better" in claim or "adds nothing" in claim
 
 
 def untrue_misses(world: World, system: str, k: int, answer: Answer) -> Iterator[str]:

@@ -190,3 +190,19 @@ def test_what_is_expected_on_new_queries_is_possible() -> None:
     assert gain.high == 1.0
     assert gain.low is not None
     assert gain.low < gain.expected < gain.high
+
+
+@pytest.mark.parametrize("seed", [21, 35, 37, 77])
+def test_a_gain_that_no_setting_clearly_has_may_be_nothing(seed: int) -> None:
+    n, far = (30, 40, 60)[seed % 3], (8, 14, 20)[seed // 3 % 3]
+    words = lane(n, drawn(n, 1, far, 0.1, seed), "w")
+    vectors = lane(n, drawn(n, 1, 14, 0.4, seed + 1000), "v")
+    lanes = {"words": words, "vectors": vectors}
+    found = calipers.fuse(lanes, truth(n))
+    assert "no setting is clearly better" in found.claim.fact or "enough" in found.claim.fact
+    # Two metrics are asked together, so the range is as wide as for each of two.
+    assert "on new queries expect about" in (found.claim.range or "")
+    low, high = found.expected_gain.low, found.expected_gain.high
+    assert low is not None
+    assert high is not None
+    assert low <= 0 < high

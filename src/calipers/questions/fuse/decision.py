@@ -21,7 +21,7 @@ from calipers.questions.compare.paired_claim import LARGE, claim_of
 from calipers.questions.expected_gain import ExpectedGain
 from calipers.questions.fuse.result import FusedSetting
 from calipers.statistics.paired_rows import PairedRow, paired_rows
-from calipers.statistics.score_interval import t_quantile
+from calipers.statistics.score_interval import Ends
 from calipers.statistics.winner import WinnerGain, winner_gain
 
 FEWEST = 2
@@ -177,7 +177,9 @@ def decide(
     """
     turns = np.array([metric.turn for metric in metrics])
     values = values if (turns == 1).all() else values * turns
-    gains = _winner_gains(values, clusters, confidence)
+    # Each metric has a winner, and all of them are asked together.
+    level = 1.0 - (1.0 - confidence) / len(metrics)
+    gains = _winner_gains(values, clusters, level)
     if 0 not in gains:
         raise InvalidInput(
             f"{metrics[0].name} is defined for fewer than {FEWEST} queries, so that nothing can be "
@@ -187,9 +189,9 @@ def decide(
     alones = (at for at, setting in enumerate(settings) if setting.kind == "alone")
     winners, alone = trial.choices(gains, [at for at in alones if at != lane_in_use])
     lane = max(alone, key=lambda choice: (choice.wins, choice.gain))
-    sure = (
-        winner for winner in winners if _sure(gains[winner.by], trial.alpha, len(metrics))
-    )
+    for at, winner in enumerate(winners):
+        winners[at], gains[winner.by] = _of_one_voice(winner, gains[winner.by])
+    sure = (way for way in winners if way.rows[way.by].standing == "better")
     best = next((winner for winner in sure if winner.wins), None)
     shown = best or winners[0]
     gain = gains[shown.by]
@@ -221,14 +223,28 @@ def _winner_gains(
     return gains
 
 
-def _sure(gain: WinnerGain, alpha: float, metrics: int) -> bool:
-    """Whether the interval of the gain is above 0, at the level at which that of each metric is."""
-    if gain.interval is None:
-        return gain.expected > 0
-    level, each = (
-        t_quantile(1.0 - alpha / two, gain.units - 1) for two in (2, 2 * metrics)
-    )
-    return gain.expected > (gain.expected - gain.interval.low) * each / level
+def _of_one_voice(winner: _Choice, gain: WinnerGain) -> tuple[_Choice, WinnerGain]:
+    """A winner and its gain by the metric that chose it, better only where both say so.
+
+    The gain is tested twice: by the paired test, and by an interval that allows for the choice.
+    Where one of them leaves zero in, it is not clearly better, and the interval reaches to zero.
+    """
+    row = winner.rows[winner.by]
+    is_sure = gain.expected > 0 if gain.interval is None else gain.interval.low > 0
+    if is_sure == (row.standing == "better"):
+        return winner, gain
+    if is_sure:
+        return winner, replace(gain, interval=_with(gain.interval, row.interval))
+    rows = list(winner.rows)
+    rows[winner.by] = replace(row, standing="no clear difference")
+    return replace(winner, rows=rows), gain
+
+
+def _with(one: Ends | None, other: Ends | None) -> Ends | None:
+    """The interval that holds both; None where one is not known."""
+    if one is None or other is None:
+        return None
+    return Ends(min(one.low, other.low), max(one.high, other.high))
 
 
 def _winner(gain: WinnerGain, values: Floats, by: int) -> int:
