@@ -127,6 +127,9 @@ def test_a_fall_that_is_older_than_the_list_is_still_told_by_the_page_and_its_ba
     assert done.code == 0, done.err
     index = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
     assert alarm.document().sentence in html.unescape(index)
+    # The command of the terminal has no place here: its reader has neither the files nor the store.
+    assert "calipers compare @" in str(alarm)
+    assert not [page for page in _pages(tmp_path / "site") if "<code>calipers" in page]
     badge = json.loads((tmp_path / "site" / "badge.json").read_text(encoding="utf-8"))
     assert badge["color"] == "red"
     # Listed and drawn are the four that were asked for, each with the id that commands take.
@@ -134,6 +137,10 @@ def test_a_fall_that_is_older_than_the_list_is_still_told_by_the_page_and_its_ba
     assert re.findall(r"<code>@(\w+)</code>", index) == [one.short for one in shown]
     drawn = [line.points for line in alarm.drawn(4).lines]
     assert [point.id for points in drawn for point in points] == [one.id for one in shown][::-1]
+
+
+def _pages(site):
+    return [path.read_text(encoding="utf-8") for path in site.rglob("*.html")]
 
 
 def test_the_index_has_a_heading_and_every_table_its_headers(made):
@@ -148,9 +155,9 @@ def test_the_index_has_a_heading_and_every_table_its_headers(made):
     assert not re.search(r"<th[^>]*></th>", index)
 
 
-def test_a_page_names_its_evaluation_in_commands_and_no_path(made):
-    for path in made.rglob("*.html"):
-        page = path.read_text(encoding="utf-8")
+def test_a_page_offers_no_command_and_names_no_path(made):
+    for page in _pages(made):
+        assert "<code>calipers" not in page
         assert str(made.parent) not in page
         assert "--store" not in page
 

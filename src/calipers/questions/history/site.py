@@ -28,7 +28,7 @@ from calipers.questions.history.settings import (
     history_trend,
 )
 from calipers.questions.report.browse import open_saved
-from calipers.questions.report.commands import commands_about
+from calipers.questions.report.commands import no_commands
 from calipers.questions.report.page.page import document_page, fill, render
 from calipers.questions.report.result import Report
 from calipers.questions.report.rule import describe
@@ -78,13 +78,13 @@ def write_site(history: History, folder: str | Path, settings: HistorySettings) 
     for listed in names.values():
         for evaluation, before in zip(listed, [*listed[1:], None], strict=True):
             trend = trends[evaluation.name] if evaluation is listed[0] else None
-            with commands_about(evaluation.short):
+            with no_commands():
                 page = _evaluation(store, evaluation, before, trend)
             _write(place / PAGES / f"{evaluation.id}.html", page)
     badge = badge_of(next(iter(trends.values())))
     _write(place / "badge.svg", badge_svg(badge))
     _write(place / "badge.json", msgspec.json.encode(badge, enc_hook=text_of).decode())
-    with commands_about(None):
+    with no_commands():
         parts = [_part(history, trends[name], listed) for name, listed in names.items()]
     written_at = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
     view = {"title": "Retrieval over time", "parts": parts, "made": written_at}

@@ -25,6 +25,16 @@ def commands_about(evaluation: str | None) -> Iterator[None]:
         COMPLETING.reset(token)
 
 
+@contextmanager
+def no_commands() -> Iterator[None]:
+    """Leave out every offer of a command: who reads a static page has no files and no store."""
+    token = COMPLETING.set(lambda _: "")
+    try:
+        yield
+    finally:
+        COMPLETING.reset(token)
+
+
 def completed(evaluation: str | None, words: str) -> str | None:
     """The whole command; empty if it lacks an evaluation, None if it needs none.
 
