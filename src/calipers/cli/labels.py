@@ -114,6 +114,7 @@ def _check_made(request: CommandInput, drop: bool) -> bool:
     from calipers.model.labels import FIT, NOBODY, WRONG
     from calipers.present.escape import printable
     from calipers.questions.begin.check import made_questions
+    from calipers.words import COMPLETING
 
     runs: Sequence[str] = request.values.get("runs") or ()
     if len(runs) != 1 or not Path(runs[0]).is_file() or made_questions(runs[0]) is None:
@@ -129,6 +130,7 @@ def _check_made(request: CommandInput, drop: bool) -> bool:
     settings = {
         name: request.values[name] for name in ("most", "seed") if name in request.values
     }
+    COMPLETING.set(lambda _: None)  # the commands are complete
     checked = calipers.labels_check(runs[0], drop=drop, **settings)
     is_asked = not drop and request.output_format != "json"
     for number, record in enumerate(checked.waiting if is_asked else ()):

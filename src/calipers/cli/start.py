@@ -111,11 +111,13 @@ def _begin(
         )
 
     from calipers.questions.begin.files import check_output
+    from calipers.words import COMPLETING
 
     check_output(into, Path(request.values["folder"]))
     if "endpoint" in request.values:
         request.values = {"cache": ".calipers/answers", **request.values, "agree": agree}
     beginning = request.answer()
+    COMPLETING.set(lambda _: None)  # the commands are complete
     request.show(replace(beginning, files=beginning.write_files(into, retriever)))
 
 

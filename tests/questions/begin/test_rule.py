@@ -53,6 +53,21 @@ def test_a_first_number_from_a_folder(tmp_path):
     assert "smoke test" in str(found)
 
 
+def test_what_is_excluded_makes_room_beside_settings_of_others(tmp_path, monkeypatch):
+    docs = write_docs(tmp_path / "docs", pages=14)
+    said = "To survive with knobs of a kind, see [Working](page13.md#how-do-i-tune-mode-n)."
+    (docs / "a.md").write_text(f"# Begin\n\n{said}\n")
+    (tmp_path / "calipers.toml").write_text('ground-truth = "mine.csv"\n')
+    monkeypatch.chdir(tmp_path)
+    found = {k: calipers.first_questions(docs, sources=["links"], k=k).recall for k in range(5, 20)}
+    last = min(k for k, recall in found.items() if recall)
+    assert last > 10
+    done = calipers_command("init", "docs", "--sources", "links", "-k", str(last))
+    [_, measure] = printed_commands(done.out)
+    scored = json.loads(calipers_command(*measure, "--json").out)
+    assert scored["summaries"][0]["mean"] == 1.0
+
+
 def test_the_draw_depends_on_the_seed_alone(tmp_path):
     docs = write_docs(tmp_path / "docs")
     first, again, other = (
@@ -154,14 +169,21 @@ def test_nothing_is_written_into_the_documents(tmp_path, monkeypatch):
 
 
 def printed_commands(text):
-    """The commands that an answer prints, each as it can be called."""
-    joined = " ".join(text.split())
-    found = re.findall(r"calipers (?:eval|labels).*?(?= Wrote|$)", joined)
+    """The commands that an answer prints, each as it can be pasted: on one line."""
+    found = re.findall(r"calipers (?:eval|labels).*", text)
     return [shlex.split(one)[1:] for one in found]
 
 
 @pytest.mark.parametrize("into", [(), ("-o", "out folder")], ids=["here", "elsewhere"])
-@pytest.mark.parametrize("settings", [None, 'ground-truth = "mine.csv"\n'], ids=["new", "others"])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        None,
+        'ground-truth = "mine.csv"\n',
+        'ground-truth = "mine.csv"\nmetrics = ["recall@5"]\nretriever = "mine:search"\n',
+    ],
+    ids=["new", "others", "other metrics"],
+)
 def test_every_printed_line_works_as_it_stands(into, settings, tmp_path, monkeypatch):
     write_docs(tmp_path / "docs")
     monkeypatch.chdir(tmp_path)
@@ -170,7 +192,7 @@ def test_every_printed_line_works_as_it_stands(into, settings, tmp_path, monkeyp
         folder.mkdir(exist_ok=True)
         (folder / "calipers.toml").write_text(settings)
         (folder / "mine.csv").write_text("question,chunk_id\nWhy?,a#1\n")
-    done = calipers_command("init", "docs", "--questions", "12", "-k", "1", *into)
+    done = calipers_command("init", "docs", "--questions", "12", "-k", "1", *into, columns=50)
     assert "as the first result" in " ".join(done.out.split())
     assert (folder / "search.py").exists() == (settings is None)
     labels, measure = printed_commands(done.out)

@@ -181,8 +181,8 @@ def document(questions: CheckedQuestions) -> Document:
         )
     elif questions.fit > 1:
         after = join_words(["calipers", "eval", "--corrected-by", questions.file])
-        notes.append(Note("next", f"The corrected number: {after}"))
+        notes.append(Note("next", f"The corrected number: `{after}`"))
     if unfit:
         drop = join_words([*sample, "--drop"])
-        notes.insert(0, Note("doubt", f"Take unfit questions out of the set: {drop}"))
+        notes.insert(0, Note("doubt", f"Take unfit questions out of the set: `{drop}`"))
     return Document(line, notes=notes)

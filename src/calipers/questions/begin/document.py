@@ -7,7 +7,7 @@ from calipers.model.claim import cannot_show
 from calipers.model.document import Block, Column, Document, Lines, Note, Table
 from calipers.model.fact import Fact, Sentence, commanded, named, replaced, sentence
 from calipers.present.escape import printable
-from calipers.questions.begin.files import QUESTIONS
+from calipers.questions.begin.files import QUESTIONS, ProjectFiles
 from calipers.questions.begin.result import FirstQuestions, LeftOut
 from calipers.shell import join_words
 from calipers.statistics.queries_to_detect import usual_queries_to_detect
@@ -26,6 +26,9 @@ def document(questions: FirstQuestions) -> Document:
         blocks.append(
             Lines([*map(_left_out, questions.passed_over)], title=title, detail=True)
         )
+    if questions.files is not None:
+        names = ", ".join(printable(str(path)) for path in questions.files.written)
+        blocks.append(Lines([sentence("Wrote {it.text}.", it=named(names))], prose=True))
     return Document(
         _first_line(questions),
         blocks=blocks,
@@ -104,57 +107,46 @@ def _notes(questions: FirstQuestions) -> Iterator[Note]:
     audit = questions.audit
     least = audit["detects"] or 1
     shows = cannot_show(least, usual_queries_to_detect())
-    yield Note(
-        "input",
-        sentence(
-            "Audit: copies of their passage {copied.count}, near-identical questions "
-            "{alike.count}, ambiguous targets {unclear.count}; they {shows}.",
-            copied=Fact(about="count", count=audit["copied"], text="copied"),
-            alike=Fact(about="count", count=audit["near_identical"], text="alike"),
-            unclear=Fact(about="count", count=audit["ambiguous"], text="ambiguous"),
-            shows=shows,
-        ),
-    )
-    file = str(questions.files.written[0]) if questions.files else QUESTIONS
-    labels = join_words(["calipers", "labels", "sample", file])
     words = (
         "The documents' own words"
         if questions.is_smoke_test
         else "Questions made from text"
     )
-    flatters = (
-        f"{words} flatter keyword search. Labels remove unfit questions: {{it.text}}"
+    yield Note(
+        "input",
+        sentence(
+            "Audit: copies of their passage {copied.count}, near-identical questions "
+            "{alike.count}, ambiguous targets {unclear.count}; they {shows}. {flatters}",
+            copied=Fact(about="count", count=audit["copied"], text="copied"),
+            alike=Fact(about="count", count=audit["near_identical"], text="alike"),
+            unclear=Fact(about="count", count=audit["ambiguous"], text="ambiguous"),
+            shows=shows,
+            flatters=f"{words} flatter keyword search.",
+        ),
     )
-    yield Note("doubt", commanded(flatters, labels))
+    file = str(questions.files.written[0]) if questions.files else QUESTIONS
+    labels = join_words(["calipers", "labels", "sample", file])
+    yield Note("doubt", commanded("Labels remove unfit questions: `{it.text}`", labels))
     if questions.files is not None:
-        yield Note("next", _what_next(questions))
+        yield Note("next", _what_next(questions.files))
 
 
-def _what_next(questions: FirstQuestions) -> Sentence:
-    """What was written, and a command that works as it stands."""
-    files = questions.files
-    if files is None:
-        return Sentence("")
-    names = ", ".join(printable(str(path)) for path in files.written)
+def _what_next(files: ProjectFiles) -> Sentence:
+    """A command that works as it stands."""
     command = join_words(files.command)
     if files.left is not None:
-        left = printable(str(files.left))
         return sentence(
-            "Wrote {names.text}. {left.text} names other questions and stays as it is: {it.text}",
-            names=named(names),
-            left=named(left),
+            "{left.text} names other questions and stays as it is: `{it.text}`",
+            left=named(printable(str(files.left))),
             it=named(command),
         )
     if files.search is not None:
         return sentence(
-            "Wrote {names.text}. Put your own search into {own.text}, then: {it.text}",
-            names=named(names),
+            "Put your own search into {own.text}, then: `{it.text}`",
             own=named(printable(str(files.search))),
             it=named(command),
         )
-    return sentence(
-        "Wrote {names.text}. Next: {it.text}", names=named(names), it=named(command)
-    )
+    return commanded("Next: `{it.text}`", command)
 
 
 def _left_out(left: LeftOut) -> str:

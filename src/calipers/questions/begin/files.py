@@ -68,7 +68,7 @@ class ProjectFiles:
 def write_project(
     into: Path,
     folder: Path,
-    records: Iterable[object],
+    records: Sequence[Mapping[str, object]],
     rejected: Sequence[object] = (),
     *,
     k: int,
@@ -89,8 +89,12 @@ def write_project(
     if rejected:
         written.append(write_lines(into / DROPPED, map(plain, rejected)))
     documents = _path_from(into, folder)
+    has_excluded = any("excluded" in record for record in records)
     if (into / SETTINGS).exists():
-        return _beside_settings(into, written, retriever or f"words:{folder}")
+        asked = ["--retriever", retriever or f"words:{folder}", "-m", f"recall@{k}"]
+        if has_excluded:
+            asked += ["--ask-for", str(2 * k)]
+        return _beside_settings(into, written, asked)
     search = None
     if retriever is None and folder.is_dir():
         free = (into / name for name in SEARCH_FILES if not (into / name).exists())
@@ -116,7 +120,9 @@ def write_project(
     return ProjectFiles(tuple(written), ("calipers", "eval", *config), search)
 
 
-def _beside_settings(into: Path, written: Sequence[Path], retriever: str) -> ProjectFiles:
+def _beside_settings(
+    into: Path, written: Sequence[Path], asked: Sequence[str]
+) -> ProjectFiles:
     """The answer where settings exist: nothing is written that they do not name."""
     from calipers.config import read_config
 
@@ -127,8 +133,9 @@ def _beside_settings(into: Path, written: Sequence[Path], retriever: str) -> Pro
     if named is not None and Path(named).resolve() == questions.resolve():
         config = () if into == Path() else ("--config", str(settings))
         return ProjectFiles(tuple(written), ("calipers", "eval", *config))
-    # Their retriever answers other questions, perhaps without the texts that quotes need.
-    command = ("calipers", "eval", "-g", str(questions), "--retriever", retriever)
+    # Their retriever answers other questions, perhaps without the texts that quotes need, and
+    # their metrics may look at other depths than the number that is printed.
+    command = ("calipers", "eval", "-g", str(questions), *asked)
     return ProjectFiles(tuple(written), command, left=settings)
 
 
