@@ -139,6 +139,9 @@ def test_usual_encodings_are_read(tmp_path, code):
         ("社員が病気のときは、責任者に連絡してください。", "euc_jp", "EUC-JP"),
         ("직원이 아플 때에는 부서장에게 알려야 합니다.", "euc_kr", "EUC-KR"),
         ("Сотрудник сообщает о болезни начальнику отдела.", "cp1251", "Windows-1251"),
+        ("Сотрудник сообщает о болезни начальнику отдела.", "koi8-r", "KOI8-R"),
+        ("Сотрудник сообщает о болезни начальнику отдела.", "iso8859-5", "ISO 8859-5"),
+        ("Сотрудник сообщает о болезни начальнику отдела.", "cp866", "CP866"),
         ("Für Änderungen grüßt die Größe süß.", "cp1252", "Windows-1252"),
     ],
 )
@@ -148,6 +151,25 @@ def test_an_encoding_is_guessed_by_its_script_and_named(tmp_path, text, code, na
     ((_, source),) = read_folder(tmp_path, passed)
     assert source.text.startswith(f"# {text}\n")
     assert passed == {f"not UTF-8, read as {name}": ["a.md"]}
+
+
+@pytest.mark.parametrize(
+    "text", ["社員が病気のときは、責任者に。", "Für Änderungen grüßt die Größe süß."]
+)
+def test_utf_8_with_a_broken_sign_is_still_utf_8(tmp_path, text):
+    (tmp_path / "a.md").write_bytes(f"# {text}\n\n{text * 3}".encode() + b"\xe7\xa4")
+    passed: dict[str, list[str]] = {}
+    ((_, source),) = read_folder(tmp_path, passed)
+    assert source.text == f"# {text}\n\n{text * 3}\ufffd"
+    assert passed == {"not UTF-8, read as damaged UTF-8": ["a.md"]}
+
+
+def test_documents_without_a_text_are_accounted_for(tmp_path):
+    frames = '<frameset><frame src="a.html"></frameset>'
+    write(tmp_path, a_md=PROSE, b_ipynb="{ broken", c_ipynb='{"cells": []}', d_html=frames)
+    passed: dict[str, list[str]] = {}
+    assert [one.name for one in read_documents(tmp_path, passed)] == ["a.md"]
+    assert passed == {"without a text": ["b.ipynb", "c.ipynb", "d.html"]}
 
 
 def test_a_page_that_says_its_encoding_is_no_guess(tmp_path):

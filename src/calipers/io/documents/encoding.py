@@ -11,6 +11,12 @@ _KANA = re.compile("[ぁ-ヿ]")
 _HANGUL = re.compile("[가-힣]")
 _HAN = re.compile("[一-鿿]")
 _CYRILLIC = re.compile("[а-яё]", re.IGNORECASE)
+_FREQUENT = re.compile("[оеаинтслвр]")
+"""The letters that make up most of a Russian text; a wrong encoding turns them into others."""
+
+
+MOSTLY = 10
+"""With so many times as many whole signs as broken ones a text is UTF-8 with a damage."""
 
 
 class Decoded(NamedTuple):
@@ -44,6 +50,10 @@ def decoded(content: bytes) -> Decoded:
             return Decoded(_lines(content.decode(named[1].decode())))
         except (LookupError, UnicodeDecodeError):
             pass
+    text = content.decode("utf-8", errors="replace")
+    whole = sum(sign > "\x7f" for sign in text)
+    if whole > MOSTLY * text.count("\ufffd"):
+        return Decoded(_lines(text), "damaged UTF-8")
     text, guess = _guessed(content)
     return Decoded(_lines(text), guess)
 
@@ -70,8 +80,13 @@ _GUESSES: tuple[tuple[str, str, Callable[[str], float], float], ...] = (
     ("GB 18030", "gb2312", _share(_HAN), 0.9),
     ("Big5", "big5", _share(_HAN), 0.9),
     ("Windows-1251", "cp1251", _share(_CYRILLIC), 0.95),
+    ("KOI8-R", "koi8-r", _share(_CYRILLIC), 0.95),
+    ("ISO 8859-5", "iso8859-5", _share(_CYRILLIC), 0.95),
+    ("CP866", "cp866", _share(_CYRILLIC), 0.95),
 )
 """The name, the codec, what its letters must be, and how many of them."""
+_CYRILLIC_CODECS = ("cp1251", "koi8-r", "iso8859-5", "cp866")
+"""Any text of one of them is letters in the others, too."""
 
 
 def _guessed(content: bytes) -> tuple[str, str]:
@@ -79,9 +94,10 @@ def _guessed(content: bytes) -> tuple[str, str]:
     sample = content[:20_000]
     high = sum(byte > 127 for byte in sample)
     letters = sum(chr(byte).isalpha() for byte in sample if byte < 128)
+    cyrillic = max(_CYRILLIC_CODECS, key=lambda codec: _frequent(sample, codec))
     for name, codec, share, least in _GUESSES:
         # One accent in a text of Latin letters is no Cyrillic.
-        if codec == "cp1251" and high < letters:
+        if codec in _CYRILLIC_CODECS and (codec != cyrillic or high < letters):
             continue
         try:
             text = content.decode("gb18030" if codec == "gb2312" else codec)
@@ -93,3 +109,8 @@ def _guessed(content: bytes) -> tuple[str, str]:
         if share(text[:20_000]) >= least and high > 1:
             return text, name
     return content.decode("cp1252", errors="replace"), "Windows-1252"
+
+
+def _frequent(sample: bytes, codec: str) -> int:
+    """How many frequent letters of Russian bytes hold, if they are of this encoding."""
+    return len(_FREQUENT.findall(sample.decode(codec, errors="replace")))

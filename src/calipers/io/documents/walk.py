@@ -285,6 +285,9 @@ def read_documents(
             row for batch in batches for row in batch.select("id", "text").iter_rows()
         )
         documents = [as_document(name, "markdown", text) for name, text in rows.items()]
+    for document in documents:
+        if not document.text.strip():
+            passed.setdefault("without a text", []).append(document.name)
     documents = [document for document in documents if document.text.strip()]
     if not documents:
         others = ", ".join(f"{len(names):,} {reason}" for reason, names in passed.items())
