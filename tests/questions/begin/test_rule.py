@@ -117,7 +117,13 @@ def test_a_corpus_file_and_bad_names(tmp_path):
         calipers.first_questions(docs, sources=["heading"])
     (tmp_path / "bare").mkdir()
     (tmp_path / "bare" / "a.txt").write_text("A text without anything to ask in it at all.")
-    with pytest.raises(InvalidInput, match="No question could be made"):
+    nothing = r"of the 1 document in .*: there is no sentence .*, no heading .* and no function"
+    with pytest.raises(InvalidInput, match=f"No question could be made {nothing}"):
+        calipers.first_questions(tmp_path / "bare")
+    for number in range(4):
+        (tmp_path / "bare" / f"{number}.md").write_text(f"# Overview\n\n{prose('knobs', number)}\n")
+    nothing = r"of the 5 documents in .*: 4 headings, links and others were left out \(4 "
+    with pytest.raises(InvalidInput, match=f"No question could be made {nothing}"):
         calipers.first_questions(tmp_path / "bare")
 
 

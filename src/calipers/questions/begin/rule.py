@@ -48,7 +48,7 @@ from calipers.statistics.clusters import exact_mean
 from calipers.statistics.queries_needed import fewest_queries
 from calipers.statistics.score_interval import mean_interval
 from calipers.text import normalise
-from calipers.words import did_you_mean
+from calipers.words import did_you_mean, plural
 
 if TYPE_CHECKING:
     from calipers.questions.begin.settings import FirstQuestionsSettings
@@ -66,6 +66,16 @@ EXAMPLES = 3
 Places = list[TextDocument]
 """The documents in which a quote stands, one for each place; of several places the first two."""
 SEVERAL = 2
+LOOKED_FOR = {
+    "faq": "question with its answer",
+    "links": "sentence with a link to another section",
+    "headings": "heading with a text below it",
+    "docstrings": "function or class with a docstring",
+    "history": "small commit of code",
+}
+"""What each source makes questions from, in the words of an error."""
+REASONS = 3
+"""Reasons that an error names."""
 
 
 def make(
@@ -96,9 +106,7 @@ def make(
     size = len(documents)
     if not drawn:
         raise InvalidInput(
-            f"No question could be made: none of the {size:,} documents in "
-            f"{where} has a heading with a text below it, a question with its answer or "
-            f"a sentence with a link to another section{_why_none(account)}. Let a model "
+            f"No question could be made {_why_none(account, size, where, names)}. Let a model "
             "write some: --endpoint URL --model NAME."
         )
     records = tuple(map(_record, drawn))
@@ -139,10 +147,23 @@ def _checked_sources(names: list[str] | None) -> list[str] | None:
     return names
 
 
-def _why_none(account: Counter[str]) -> str:
-    """The most frequent reasons, in brackets; empty where nothing was considered."""
-    reasons = [f"{count:,} {reason}" for reason, count in account.most_common(3)]
-    return f" ({'; '.join(reasons)})" if reasons else ""
+def _why_none(
+    account: Counter[str], documents: int, folder: Path, sources: Iterable[str]
+) -> str:
+    """What there was to ask and why it was left out, or that there was nothing."""
+    of = f"of the {plural(documents, 'document')} in {folder}"
+    considered = account.total()
+    if not considered:
+        *some, last = (f"no {LOOKED_FOR.get(name, name)}" for name in sources)
+        missing = f"{', '.join(some)} and {last}" if some else last
+        return f"{of}: there is {missing}"
+    most = account.most_common(REASONS)
+    reasons = [f"{count:,} {reason}" for reason, count in most]
+    if rest := considered - sum(count for _, count in most):
+        reasons.append(f"{rest:,} for other reasons")
+    was = "was" if considered == 1 else "were"
+    what = plural(considered, "heading, link or other", "headings, links and others")
+    return f"{of}: {what} {was} left out ({'; '.join(reasons)})"
 
 
 def _by_source(
