@@ -8,7 +8,7 @@ import pytest
 from calipers.io.documents.sections import as_document
 from calipers.io.documents.walk import KINDS
 from calipers.questions.begin.faq import from_faq
-from calipers.questions.begin.headings import SEVERAL, from_headings, why_no_question
+from calipers.questions.begin.headings import SEVERAL, STEP, from_headings, why_no_question
 from calipers.questions.begin.languages import languages
 from calipers.questions.begin.library import Library
 from calipers.questions.begin.links import clause_of, from_links
@@ -718,3 +718,19 @@ def test_a_text_that_is_not_written_yet_answers_nothing():
     text = f"# Retry a failed request\n\n{PROSE} FIXME: say how often.\n"
     (one,) = answered(from_headings(documents(a_md=text)))
     assert one.unfit == "filler text"
+
+
+@pytest.mark.parametrize(
+    ("heading", "is_step"),
+    [
+        ("Step 2: Start the blue server again", True),
+        ("Schritt 1 – Den blauen Server starten", True),
+        ("步骤 3：启动蓝色服务器", True),
+        ("Step by step to a blue server", False),
+        ("Steps of a blue server", False),
+    ],
+)
+def test_a_step_of_several_is_not_asked_alone(heading, is_step):
+    text = f"# The gateway\n\n{BEGIN}\n\n## {heading}\n\n{PROSE}\n"
+    last = [*from_headings(documents(a_md=text))][-1]
+    assert (last.unfit == STEP) is is_step

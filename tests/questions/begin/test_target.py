@@ -5,10 +5,10 @@ import pytest
 from calipers.io.documents.sections import as_document
 from calipers.io.documents.walk import KINDS
 from calipers.questions.begin.candidates import LONGEST_QUOTE
+from calipers.questions.begin.drawing import SURE
 from calipers.questions.begin.headings import from_headings
 from calipers.questions.begin.languages import goes_on, languages
 from calipers.questions.begin.library import Library
-from calipers.questions.begin.rule import SURE
 from calipers.questions.begin.target import (
     GLUED,
     GOES_ON,

@@ -57,6 +57,12 @@ _LOGS = frozenset(
         "whatsnew whats_new roadmap todo agents claude 404 500 search genindex modindex py-modindex"
     )
 )
+_STEP = re.compile(
+    r"\W*(?:(?:step|schritt|étape|paso|passo|passaggio|etapa|stap|шаг|步骤|ステップ|手順)"
+    r"\s*[#№]?\s*[\d一二三四五六七八九十]|第[\d一二三四五六七八九十]+步)",
+    re.IGNORECASE,
+)
+"""How the heading of a step of several begins."""
 _WORDS = re.compile(r"\b[a-z]+\b")
 _COUNTED = re.compile(r"^(\w+?)[\s#-]*(?:\d+|[IVX]+|[A-Z]|[一二三四五六七八九十]+)$")
 """One word with a number or a letter behind it."""
@@ -72,6 +78,7 @@ _GREETING = re.compile(
 )
 """A greeting, the name of a licence or of a first page, or what leads elsewhere."""
 CODE = "a version, a number or code"
+STEP = "a step, which the others go on with"
 SEVERAL = "several sections answer it"
 IN_PARTS = "its parts answer it, below their own headings"
 
@@ -88,6 +95,8 @@ def from_headings(library: Library) -> Iterator[Candidate]:
             if not heading:
                 continue
             question, reason = _asked(heading, section, document, library)
+            if _STEP.match(section.heading):
+                reason = reason or STEP
             if not reason and twins and _place_of(section, document) in twins:
                 reason = SEVERAL
             yield Candidate(

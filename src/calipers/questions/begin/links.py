@@ -61,8 +61,17 @@ _VERBS = (
     "head",
 )
 _ABOUT = (" for ", " to ", " on ", " about ")
-_DESCRIBES = ("described", "explained", "covered", "documented", "discussed", "detailed")
-_DESCRIBES += ("shown", "found", "outlined")
+_DESCRIBES = (
+    "described",
+    "explained",
+    "covered",
+    "documented",
+    "discussed",
+    "detailed",
+    "shown",
+    "found",
+    "outlined",
+)
 """Letters of which one stands before or behind a link where the patterns match."""
 _PREFACE = re.compile(
     r"^(?:(?:and|but|so|also|then|note that|alternatively|finally|however|moreover|in addition|"

@@ -4,7 +4,6 @@ import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +12,9 @@ import numpy as np
 from calipers.engines.scoring import compute
 from calipers.errors import InvalidInput
 from calipers.io.corpus import Corpus
-from calipers.io.documents.sections import TextDocument
-from calipers.io.documents.walk import PassedOver, corpus_of, read_documents, texts_of
+from calipers.io.documents.walk import PassedOver, corpus_of, read_documents
 from calipers.io.load import load_ground_truth
 from calipers.live.word_matching import WordIndex
-from calipers.match.locate import QuoteFinder
 from calipers.match.pair import match_pair
 from calipers.measures import parse
 from calipers.model.arrays import Floats
@@ -26,20 +23,17 @@ from calipers.model.labels import MACHINE
 from calipers.questions.audit import rule as audit
 from calipers.questions.begin.candidates import (
     BY_DEFAULT,
-    SHORTEST_QUOTE,
     SOURCES,
     Candidate,
     content_words,
-    in_turns,
     place,
-    sentences,
     why_unfit,
 )
 from calipers.questions.begin.docstrings import from_docstrings
+from calipers.questions.begin.drawing import TWICE, Drawing
 from calipers.questions.begin.faq import from_faq
 from calipers.questions.begin.headings import from_headings
 from calipers.questions.begin.history import from_history
-from calipers.questions.begin.languages import reading_length
 from calipers.questions.begin.library import Library
 from calipers.questions.begin.links import from_links
 from calipers.questions.begin.model import Rejected, written
@@ -53,19 +47,7 @@ from calipers.words import did_you_mean, plural
 if TYPE_CHECKING:
     from calipers.questions.begin.settings import FirstQuestionsSettings
 
-TWICE = "asked in several places"
-UNSURE = "its target is less than three quarters of its section, and others are enough"
-NOT_NEEDED = "not looked at, as enough others were found"
-SURE = 0.75
-"""The share of its section from which on a target is likely to hold the answer."""
-ENOUGH = ((0.5, 30), (0.2, 15), (0, 10))
-"""How many questions are enough to ask none whose target holds less, from these shares on."""
-MOST_AGAIN = 0.5
-"""The share of a target that may stand elsewhere as well, sentence by sentence."""
 EXAMPLES = 3
-Places = list[TextDocument]
-"""The documents in which a quote stands, one for each place; of several places the first two."""
-SEVERAL = 2
 LOOKED_FOR = {
     "faq": "question with its answer",
     "links": "sentence with a link to another section",
@@ -97,23 +79,20 @@ def make(
         account.update(refusal.reason for refusal in rejected)
         sources = sources or []
     by_source |= _by_source(Library(documents), where, sources, account)
-    drawn, holders = _drawn(
-        by_source, documents, settings.questions, settings.seed, account
-    )
+    corpus = corpus_of(documents, str(where))
+    drawing = Drawing(documents, corpus, settings.questions, settings.seed)
+    drawn = drawing.draw(by_source, account)
     names = [*by_source]
-    # What was not drawn is not needed any more; the index takes its memory.
-    del by_source
     size = len(documents)
-    if not drawn:
+    index = drawn.index
+    if index is None:
         raise InvalidInput(
             f"No question could be made {_why_none(account, size, where, names)}. Let a model "
             "write some: --endpoint URL --model NAME."
         )
-    records = tuple(map(_record, drawn))
+    records = tuple(map(_record, drawn.candidates))
     truth = load_ground_truth([*records])
     k = settings.k or DEPTH
-    corpus = corpus_of(documents, str(where))
-    index = WordIndex.of(corpus, texts=texts_of(documents), queries=truth.queries["text"])
     in_first, at_top = _measured(truth, index, k)
     defined = in_first[~np.isnan(in_first)]
     return FirstQuestions(
@@ -122,12 +101,14 @@ def make(
         chunks=index.chunks.height,
         records=records,
         k=k,
-        sources=tuple(_counted(drawn, names, in_first, at_top)),
+        sources=tuple(_counted(drawn.candidates, names, in_first, at_top)),
         recall=exact_mean(defined),
         interval=mean_interval(defined, 0.95),
-        audit=_audited(truth, corpus_of(holders, str(where)) if holders else None),
+        audit=_audited(
+            truth, corpus_of(drawn.holders, str(where)) if drawn.holders else None
+        ),
         rejected=tuple(rejected),
-        considered=len(drawn) + account.total(),
+        considered=len(drawn.candidates) + account.total(),
         dropped=tuple(LeftOut(reason, count) for reason, count in account.most_common()),
         passed_over=tuple(
             LeftOut(reason, len(names), tuple(names[:EXAMPLES]))
@@ -209,156 +190,6 @@ def _unique(candidates: Iterable[Candidate], account: Counter[str]) -> list[Cand
         if len(fit) > len(stays):
             account[TWICE] += len(fit) - len(stays)
     return kept
-
-
-def _drawn(
-    by_source: dict[str, list[Candidate]],
-    documents: Sequence[TextDocument],
-    most: int,
-    seed: int,
-    dropped: Counter[str],
-) -> tuple[list[Candidate], list[TextDocument]]:
-    """As many from each source as there are, and within it from as many documents as possible.
-
-    With the documents that hold a target, of which no other document holds any.
-    """
-    drawn: dict[str, Candidate] = {}
-    holding: set[str] = set()
-    asked: set[tuple[str, ...]] = set()
-    """The targets of links: several sentences that lead to one place ask the same."""
-    account: Counter[str] = Counter()
-    # Chosen questions are likely: few candidates more than that are read and looked for.
-    turns = _looked_for(_in_order(by_source, seed, account), documents, 2 * most)
-    rest = NOT_NEEDED
-    for candidate, places in turns:
-        if len(drawn) == most:
-            break
-        if not _is_sure(candidate) and len(drawn) >= _enough(candidate):
-            rest = UNSURE
-            break
-        if candidate.question.lower() in drawn or candidate.quotes in asked:
-            account[TWICE] += 1
-        elif any(len(places_of_quote) != 1 for places_of_quote in places):
-            account["the target stands in several places"] += 1
-        else:
-            drawn[candidate.question.lower()] = candidate
-            holding.update(place.name for (place,) in places)
-            if candidate.source == "links":
-                asked.add(candidate.quotes)
-    left = sum(map(len, by_source.values())) - len(drawn) - account.total()
-    dropped.update(account)
-    if left:
-        dropped[rest] += left
-    order = list(by_source)
-    chosen = sorted(
-        drawn.values(),
-        key=lambda candidate: (
-            order.index(candidate.source),
-            candidate.document,
-            candidate.line,
-        ),
-    )
-    return chosen, [document for document in documents if document.name in holding]
-
-
-def _in_order(
-    by_source: dict[str, list[Candidate]], seed: int, account: Counter[str]
-) -> Iterator[Candidate]:
-    """Yield what may be asked in the order in which it is, those last that may not be answered.
-
-    What answers a candidate is found when its turn comes; where nothing does, it is counted.
-    """
-    unsure: list[Candidate] = []
-
-    def at(candidate: Candidate) -> bytes:
-        about = candidate.source, candidate.document, candidate.question, candidate.line
-        return place(seed, *about)
-
-    def taken(candidate: Candidate) -> Candidate | None:
-        answered = candidate.answered()
-        if answered.unfit:
-            account[answered.unfit] += 1
-        elif _is_sure(answered):
-            return answered
-        else:
-            unsure.append(answered)
-        return None
-
-    ordered = [
-        in_turns(
-            some, lambda candidate: candidate.target or candidate.document, at, taken
-        )
-        for some in by_source.values()
-    ]
-    # One of each source, then the next of each; a source that has no more leaves its
-    # turns.
-    yield from filter(None, chain.from_iterable(zip_longest(*ordered)))
-    yield from sorted(unsure, key=lambda candidate: (-candidate.share, at(candidate)))
-
-
-def _looked_for(
-    turns: Iterator[Candidate], documents: Sequence[TextDocument], many: int
-) -> Iterator[tuple[Candidate, list[Places]]]:
-    """Yield candidates, each with the places of each of its quotes in all documents.
-
-    Each time as many as before are looked for, and as many again: where a folder holds many copies,
-    to go through all the text for each of them would take minutes.
-    """
-    places: dict[str, Places] = {}
-    while coming := [*islice(turns, many)]:
-        texts = {
-            text
-            for candidate in coming
-            for quote in candidate.quotes
-            for text in (quote, *_long_sentences(quote))
-        }
-        places |= _places_of(texts - places.keys(), documents)
-        for candidate in coming:
-            yield candidate, [_places(quote, places) for quote in candidate.quotes]
-        many *= 2
-
-
-def _places(quote: str, known: dict[str, Places]) -> Places:
-    """Where a target stands; nowhere for certain where most of its sentences stand elsewhere."""
-    parts = _long_sentences(quote)
-    again = sum(len(part) for part in parts if len(known[part]) > 1)
-    return known[quote] if again <= MOST_AGAIN * len(quote) else []
-
-
-def _long_sentences(quote: str) -> list[str]:
-    """The sentences of a target that are as long as one alone would have to be."""
-    return [part for part in sentences(quote) if reading_length(part) >= SHORTEST_QUOTE]
-
-
-def _is_sure(candidate: Candidate) -> bool:
-    """Whether a target is so much of its section that it is likely to hold the answer."""
-    return candidate.share >= SURE
-
-
-def _enough(candidate: Candidate) -> int:
-    """How many questions are enough not to ask this one, which may not be answered."""
-    return next(enough for least, enough in ENOUGH if candidate.share >= least)
-
-
-def _places_of(
-    quotes: Iterable[str], documents: Sequence[TextDocument]
-) -> dict[str, Places]:
-    """Where each quote stands in all the documents together; all are looked for at once."""
-    plain = {quote: normalise(quote) for quote in quotes}
-    finder = QuoteFinder(tuple(dict.fromkeys(plain.values())))
-    places: list[Places] = [[] for _ in finder.quotes]
-    for first in range(0, len(documents), AT_ONCE):
-        some = documents[first : first + AT_ONCE]
-        texts = [normalise(document.text) for document in some]
-        for number, quote, _ in finder.find(texts):
-            if len(places[quote]) < SEVERAL:
-                places[quote].append(some[number])
-    by_quote = dict(zip(finder.quotes, places, strict=True))
-    return {quote: by_quote[normal] for quote, normal in plain.items()}
-
-
-AT_ONCE = 500
-"""Documents whose texts are searched together."""
 
 
 def _record(candidate: Candidate) -> dict[str, Any]:
