@@ -665,10 +665,11 @@ def questions_of(**texts):
         # A title that says little: the two headings above, where there are two.
         ("Usage", "Tables", "Order", "Tables: Order"),
         ("Blue client: all you need", "Tables", "Order", "Blue client, Tables: Order"),
-        # Long enough alone, but of what? A question, or one that names it, needs no title.
+        # Long enough alone, but of what? One that names it needs no title.
         ("Blue client", "Tables", "Wait between two failed calls", "Blue client, Tables: {}"),
         ("Blue client", "Tables", "Why does it wait between two failed calls?", None),
-        ("Blue client", "Tables", "Why wait between two failed calls?", "{}"),
+        ("Blue client", "Tables", "Why wait between two failed calls?", "Blue client, Tables: {}"),
+        ("Questions", "Tables", "Why wait between two failed calls?", "{}"),
         ("Blue client", "Tables", "Wait between two blue calls", "{}"),
         ("`<wait>` element", "Tables", "Order", "<wait> element, Tables: Order"),
     ],
@@ -702,7 +703,7 @@ def test_a_long_heading_of_two_pages_is_asked_of_neither():
     pages = {f"{name}_md": page.format(name, BEGIN, PROSE) for name in ("blue", "red")}
     assert not [one for one in questions_of(**pages) if "failed" in one]
     (alone,) = (one for one in questions_of(blue_md=pages["blue_md"]) if "failed" in one)
-    assert alone.startswith("Why wait")
+    assert alone.startswith("blue client: Why wait")
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ ELSEWHERE = "another passage says much of its target, and others are enough"
 NOT_NEEDED = "not looked at, as enough others were found"
 SURE = 0.75
 """The share of its section from which on a target is likely to hold the answer."""
-ENOUGH = ((0.5, 30), (0.2, 15), (0, 10))
+ENOUGH = ((0.5, 20), (0.2, 10), (0, 5))
 """How many questions are enough to ask none whose target holds less, from these shares on."""
 MOST_AGAIN = 0.5
 """The share of a target that may stand elsewhere as well, sentence by sentence."""

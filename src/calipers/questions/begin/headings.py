@@ -51,7 +51,7 @@ _SIGNATURE = re.compile(
 _LOGS = frozenset(
     words_in(
         "changelog changes history news release-notes release_notes releases summary _sidebar "
-        "code_of_conduct contributing contribute contribution how_to_contribute hacking "
+        "code_of_conduct code-of-conduct coc contributing contribute contribution how_to_contribute hacking "
         "license licence copying copyright authors contributors credits upgrading "
         "exercise exercises homework "
         "whatsnew whats_new roadmap todo agents claude 404 500 search genindex modindex py-modindex"
@@ -230,8 +230,8 @@ def _asked(
         return heading, SEVERAL
     if says_enough and (
         library.is_front(document)
-        or is_question(heading)
         or stems(words) & stems(project)
+        or (is_question(heading) and _says_little(document.title, language))
     ):
         return heading, ""
     contexts = [*_contexts(section, document, library, language)]
@@ -313,16 +313,17 @@ def _contexts(
 def _path(
     section: Section, document: TextDocument, library: Library, language: str
 ) -> Iterator[str]:
-    """Yield the headings between a page's title and a section, without those that say little."""
+    """Yield the headings between a page's title and a section, without most that say little."""
     above: list[Section] = []
     while parent := document.parent(above[-1] if above else section):
         above.append(parent)
     title = library.title_of(document)
     for parent in reversed(above):
         heading = plain_heading(parent.heading)
-        if parent.heading not in (title, document.title) and not (
-            library.is_usual(parent.heading) or _says_little(heading, language)
-        ):
+        if parent.heading in (title, document.title) or library.is_usual(parent.heading):
+            continue
+        # Even a usual name of a part tells which part it is: the one above stays.
+        if parent is above[0] or not _says_little(heading, language):
             yield heading
 
 

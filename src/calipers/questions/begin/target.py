@@ -378,6 +378,8 @@ _ONLY_LINK = re.compile(
 
 def _leads_elsewhere(sentence: str, links: Iterable[str], language: str) -> bool:
     """Whether a sentence says with a link, or the name of a page to read, where to read."""
+    if _PAGE.search(sentence):
+        return True
     see = languages()[language].see
     if language in ("zh", "ja"):
         says_see = any(word in sentence for word in see)
@@ -403,5 +405,7 @@ _REFERENCE = re.compile(
     r"`[^`\n]{1,200}`__?(?!\w)|(?<![\w`*])[A-Za-z][\w.-]{0,60}_(?=[\s.,;:)])"
 )
 """A link of reStructuredText whose address stands elsewhere."""
+_PAGE = re.compile(r"\[[^\[\]]{3,80}\], (?:page|Seite|página|pagina) \d", re.IGNORECASE)
+"""What Texinfo writes for a link in a PDF."""
 _ADDRESS = re.compile(r"\W*https?://\S+\s")
 """How a paragraph begins that is about an address."""
