@@ -132,10 +132,16 @@ def content_words(text: str, language: str = USUAL) -> list[str]:
 def _content_words(text: str, language: str) -> tuple[str, ...]:
     """The words of a text; kept, as several rules ask them of one heading."""
     stop = languages()[language].stop
-    words = WORD.findall(text.lower())
+    words: Iterable[str] = _words(text)
     if not text.isascii() and UNSPACED.search(text):
         words = [part for word in words for part in _parts(word)]
     return tuple([word for word in words if word not in stop])
+
+
+@lru_cache(maxsize=2_000)
+def _words(text: str) -> list[str]:
+    """The words of a text in lower case; several rules ask for those of one heading."""
+    return WORD.findall(text.lower())
 
 
 def _parts(word: str) -> list[str]:
@@ -218,7 +224,7 @@ def needs_context(text: str, language: str = USUAL) -> bool:
     words = languages()[language].context
     if language in ("zh", "ja"):
         return any(word in text for word in words)
-    return not words.isdisjoint(WORD.findall(text.lower()))
+    return not words.isdisjoint(_words(text))
 
 
 _ASKS = re.compile(

@@ -48,6 +48,8 @@ _SIGNATURE = re.compile(
     r"|[\w.]+\(\s*\w+\??:\s.*\)(?:\s*(?::|->).*)?$"
 )
 """A declaration of C++ or Java, or a call with the types of its parameters."""
+_OF_SIGNATURES = ("(", "```")
+"""Marks of which one stands in every signature."""
 _LOGS = frozenset(
     words_in(
         "changelog changes history news release-notes release_notes releases summary _sidebar "
@@ -218,10 +220,11 @@ def _asked(
         return heading, reason
     words = set(content_words(heading, language))
     known = languages()[language]
-    title = set(content_words(document.title, language))
     unasked = words & known.unasked
-    if unasked and words - title - unasked <= known.generic:
-        return heading, "the usual name of a part"
+    if unasked:
+        title = set(content_words(document.title, language))
+        if words - title - unasked <= known.generic:
+            return heading, "the usual name of a part"
     count = how_many_words(words - known.vague, language)
     project = set(content_words(library.title_of(document), language))
     is_whole = not library.is_collection or project <= words
@@ -369,17 +372,21 @@ def why_no_question(heading: str, language: str = "en") -> str:
     words = [word for word in content_words(heading, language) if word not in known.vague]
     if name in known.generic or name in languages()["en"].generic or not words:
         return "the usual name of a part"
-    numbered = _COUNTED.match(heading)
+    # No number ends with a small letter.
+    numbered = None if heading[-1:].islower() else _COUNTED.match(heading)
     if numbered and numbered[1].lower() in known.counted:
         return "the usual name of a part"
-    if all(word in known.generic for word in words) or _GREETING.match(heading):
+    if known.generic.issuperset(words) or _GREETING.match(heading):
         return "the usual name of a part"
     # Of letters alone no heading is one of these.
     if not heading.replace(" ", "").isalpha() and (
         _VERSION.search(heading) or _CODE.match(heading)
     ):
         return CODE
-    if _SIGNATURE.match(heading) and (
+    is_signature = any(mark in heading for mark in _OF_SIGNATURES) and (
+        _SIGNATURE.match(heading) is not None
+    )
+    if is_signature and (
         "```" in heading or languages()[USUAL].stop.isdisjoint(_WORDS.findall(heading))
     ):
         return CODE
