@@ -107,6 +107,8 @@ _CUT = re.compile(
     re.IGNORECASE,
 )
 """Half a sentence, or one that speaks to a reader who knows the page."""
+_OUT = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
+"""How an address begins that leads out of the folder."""
 _LEAST = 2
 """Content words that a clause must have, without words that only point somewhere."""
 _LONGEST = 600
@@ -138,6 +140,8 @@ class _Links:
         self, link: Link, at: int, paragraph: str, here: TextDocument
     ) -> Candidate | None:
         """What the sentence of a link says, if it says something and leads somewhere else."""
+        if _OUT.match(unquote(link.href)):
+            return None
         marked = f"{paragraph[: link.start - at]}{LINK}{paragraph[link.end - at :]}"
         sentence = next((part for part in sentences(marked) if LINK in part), "")
         language = self.library.language(here)
@@ -183,10 +187,7 @@ class _Links:
         self, link: Link, here: TextDocument, clause: str, language: str
     ) -> tuple[Place | None, str]:
         """The section that a link names, and why there is none; no reason where it leads out."""
-        href = unquote(link.href)
-        if re.match(r"[a-z][a-z0-9+.-]*:|//", href, re.IGNORECASE):
-            return None, ""
-        path, _, anchor = href.partition("#")
+        path, _, anchor = unquote(link.href).partition("#")
         path = path.partition("?")[0]
         if here.kind == "rst" and not path:
             place = self.labels.get(anchor.lower())
