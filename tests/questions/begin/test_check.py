@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from collections import Counter
 
 import pytest
@@ -53,7 +54,10 @@ def test_one_key_each_and_every_answer_is_kept(questions, monkeypatch):
     assert "2 are left; the same command goes on." in stopped.out
     unready = calipers_command("eval", *RUN, "--corrected-by", "questions.jsonl")
     assert unready.code == 2
-    assert "2 of 4 drawn questions are not checked yet" in " ".join(unready.err.split())
+    said = " ".join(unready.err.split())
+    assert (
+        "`calipers labels sample questions.jsonl`: 2 of 4 drawn questions are not checked" in said
+    )
     done = sample(monkeypatch, "ynyy", "-n", "4")
     assert "2 of 4 checked questions are fit: 1 nobody would ask, 1 with the wrong" in done.out
     assert "calipers eval --corrected-by questions.jsonl" in done.out
@@ -82,6 +86,17 @@ def test_the_corrected_number_is_that_of_the_fit_questions(questions):
     assert (left.dropped, left.questions) == (2, 6)
     again = calipers.corrected(**asked, people=questions, metrics="recall@1")["recall@1"]
     assert again.interval == one.interval
+
+
+def test_too_few_fit_questions_ask_for_more_by_a_command_that_works(questions, monkeypatch):
+    sample(monkeypatch, "yynn", "-n", "3")
+    refused = calipers_command("eval", *RUN, "--corrected-by", "questions.jsonl")
+    said = " ".join(refused.err.split())
+    assert "1 of 3 are fit, and at least 2 must be" in said
+    command = re.search(r"`calipers ([^`]*)`", said)[1]
+    monkeypatch.setattr("sys.stdin", io.StringIO("y" * 20))
+    assert calipers_command(*command.split()).code == 0
+    assert calipers_command("eval", *RUN, "--corrected-by", "questions.jsonl").code == 0
 
 
 def test_what_is_unfit_leaves_the_set_by_a_command(questions, monkeypatch):

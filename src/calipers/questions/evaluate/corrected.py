@@ -5,6 +5,7 @@ the items that move the metric most serves to build a pool and is no random samp
 corrections from such a queue, none of 40 intervals contained the true value.
 """
 
+import os
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -37,6 +38,7 @@ from calipers.model.labels import (
 from calipers.model.recorded import Recorded
 from calipers.model.result import SCHEMA, HasRows, Plain
 from calipers.model.scores import Interval, Method, Scores
+from calipers.shell import join_words
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.prediction_powered import corrected_mean
 from calipers.words import number, plural
@@ -77,7 +79,7 @@ def sample_of_people(
         )
     checked = truth.tags.get(CHECKED)
     if checked is not None and {*checked.drop_nulls()} <= {TO_CHECK, FIT, NOBODY, WRONG}:
-        return _as_checked(truth, checked)
+        return _as_checked(truth, checked, people)
     judged = truth.tags.get(JUDGED_BY)
     source = truth.tags.get("source")
     if judged is not None:
@@ -119,15 +121,23 @@ def sample_of_people(
     return SampleOfPeople(truth)
 
 
-def _as_checked(truth: GroundTruth, checked: pl.Series) -> SampleOfPeople:
+def _as_checked(truth: GroundTruth, checked: pl.Series, people: object) -> SampleOfPeople:
     """The questions of `calipers init FOLDER` that people found fit, once all drawn are checked."""
     drawn = len(checked.drop_nulls())
-    left = (checked == TO_CHECK).sum()
-    fit = (checked == FIT).sum()
-    if left or fit < FEWEST:
+    left = int((checked == TO_CHECK).sum())
+    fit = int((checked == FIT).sum())
+    file = [str(people)] if isinstance(people, str | os.PathLike) else []
+    words = ["calipers", "labels", "sample", *file]
+    if left:
         raise InvalidInput(
-            f"Go on with `calipers labels sample`: {left} of {drawn} drawn questions are "
-            f"not checked yet, and at least {FEWEST} must be fit."
+            f"Go on with `{join_words(words)}`: {left} of {drawn} drawn questions are not "
+            "checked yet."
+        )
+    if fit < FEWEST:
+        more = join_words([*words, "-n", str(2 * drawn)])
+        raise InvalidInput(
+            f"Check more questions with `{more}`: {fit} of {drawn} are fit, and at least "
+            f"{FEWEST} must be."
         )
     return SampleOfPeople(
         truth.only((checked == FIT).fill_null(value=False)), checked=drawn
