@@ -60,6 +60,10 @@ def test_what_does_not_hold_is_dropped_and_kept_in_a_file(server, tmp_path):
     found.write(tmp_path / "out")
     lines = (tmp_path / "out" / "dropped.jsonl").read_text().splitlines()
     assert [json.loads(one)["reason"] for one in lines] == [one.reason for one in found.rejected]
+    # What labels dropped from earlier questions stays.
+    (tmp_path / "out" / "questions.jsonl").unlink()
+    found.write(tmp_path / "out")
+    assert (tmp_path / "out" / "dropped.jsonl").read_text().splitlines() == [*lines, *lines]
 
 
 def test_nothing_usable_is_a_sentence(server, tmp_path):

@@ -237,6 +237,49 @@ def test_a_run_in_that_folder_is_measured_against_its_questions(words, tmp_path,
     assert done.out == named.out
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        'retriever = "words:docs"\nmetrics = ["recall@3"]\n',
+        'metrics = "recall@10,mrr"\n',
+        'run = "old.jsonl"\n',
+    ],
+)
+def test_settings_that_name_the_questions_give_the_printed_number(settings, tmp_path, monkeypatch):
+    write_docs(tmp_path / "docs")
+    monkeypatch.chdir(tmp_path)
+    Path("calipers.toml").write_text(f'ground-truth = "questions.jsonl"\n{settings}')
+    Path("old.jsonl").write_text('{"query": "Why?", "retrieved": ["a"]}\n')
+    done = calipers_command("init", "docs", "--questions", "12", "-k", "1")
+    assert "names other questions" not in done.out
+    _, measure = printed_commands(done.out)
+    scored = json.loads(calipers_command(*measure, "--json").out)
+    first = calipers.first_questions("docs", questions=12, k=1)
+    means = {one["metric"]: one["mean"] for one in scored["summaries"]}
+    assert means["recall@1"] == pytest.approx(first.recall)
+
+
+def test_a_call_that_failed_leaves_nothing_in_the_way_of_the_next(tmp_path, monkeypatch):
+    write_docs(tmp_path / "docs")
+    monkeypatch.chdir(tmp_path)
+    Path("calipers.toml").write_text("ground-truth = [")
+    assert calipers_command("init", "docs", "--questions", "3").code == 2
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["calipers.toml", "docs"]
+    Path("calipers.toml").unlink()
+
+    def full(path, text):
+        if path.name == "calipers.toml":
+            raise WriteFailed("No space left.")
+        path.write_text(text)
+        return path
+
+    with monkeypatch.context() as patched:
+        patched.setattr("calipers.questions.begin.files._write_text", full)
+        assert calipers_command("init", "docs", "--questions", "3").code == 2
+    assert [one.name for one in tmp_path.iterdir()] == ["docs"]
+    assert calipers_command("init", "docs", "--questions", "3").code == 0
+
+
 def test_a_search_of_ones_own_is_left_and_ours_gets_another_name(tmp_path, monkeypatch):
     write_docs(tmp_path / "docs")
     monkeypatch.chdir(tmp_path)

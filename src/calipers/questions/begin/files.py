@@ -85,16 +85,39 @@ def write_project(
         raise WriteFailed(
             f"The folder {into} cannot be made: {error.strerror}; name another."
         ) from error
-    written = [write_lines(into / QUESTIONS, records)]
-    if rejected:
-        written.append(write_lines(into / DROPPED, map(plain, rejected)))
-    documents = _path_from(into, folder)
     has_excluded = any("excluded" in record for record in records)
+    beside = None
     if (into / SETTINGS).exists():
-        asked = ["--retriever", retriever or f"words:{folder}", "-m", f"recall@{k}"]
-        if has_excluded:
-            asked += ["--ask-for", str(2 * k)]
-        return _beside_settings(into, written, asked)
+        beside = _beside_settings(into, folder, k, retriever, has_excluded=has_excluded)
+    written: list[Path] = []
+    try:
+        written.append(write_lines(into / QUESTIONS, records))
+        search = None
+        if beside is None:
+            search = _write_search(into, folder, k, retriever, written)
+        if rejected:
+            aside = into / DROPPED
+            before = aside.read_bytes() if aside.exists() else b""
+            write_lines(aside, map(plain, rejected), before)
+            written.append(aside)
+    except WriteFailed:
+        # Half of the files would be in the way of the next call.
+        for path in written:
+            path.unlink(missing_ok=True)
+        raise
+    if beside is not None:
+        command, left = beside
+        return ProjectFiles(tuple(written), command, left=left)
+    return ProjectFiles(
+        tuple(written), ("calipers", "eval", *_config_option(into)), search
+    )
+
+
+def _write_search(
+    into: Path, folder: Path, k: int, retriever: str | None, written: list[Path]
+) -> Path | None:
+    """Write a search function, unless there is a retriever, and the settings that name it."""
+    documents = _path_from(into, folder)
     search = None
     if retriever is None and folder.is_dir():
         free = (into / name for name in SEARCH_FILES if not (into / name).exists())
@@ -116,27 +139,38 @@ def write_project(
         ask_for=2 * k,
     )
     written.append(_write_text(into / SETTINGS, text))
-    config = () if into == Path() else ("--config", str(into / SETTINGS))
-    return ProjectFiles(tuple(written), ("calipers", "eval", *config), search)
+    return search
 
 
 def _beside_settings(
-    into: Path, written: Sequence[Path], asked: Sequence[str]
-) -> ProjectFiles:
-    """The answer where settings exist: nothing is written that they do not name."""
+    into: Path, folder: Path, k: int, retriever: str | None, *, has_excluded: bool
+) -> tuple[tuple[str, ...], Path | None]:
+    """The command that measures the questions, and the settings if they name others."""
     from calipers.config import read_config
 
     settings = into / SETTINGS
     shared: Mapping[str, Any] = read_config(settings).shared
     questions = into / QUESTIONS
+    metric = f"recall@{k}"
+    metrics = shared.get("metrics", ())
+    names = metrics.split(",") if isinstance(metrics, str) else metrics
+    measured = () if metric in names else ("-m", metric)
     named = shared.get("ground-truth")
-    if named is not None and Path(named).resolve() == questions.resolve():
-        config = () if into == Path() else ("--config", str(settings))
-        return ProjectFiles(tuple(written), ("calipers", "eval", *config))
+    is_named = named is not None and Path(named).resolve() == questions.resolve()
+    if is_named and "retriever" in shared and "run" not in shared:
+        command = ("calipers", "eval", *_config_option(into), *measured)
+        return command, None
     # Their retriever answers other questions, perhaps without the texts that quotes need, and
     # their metrics may look at other depths than the number that is printed.
-    command = ("calipers", "eval", "-g", str(questions), *asked)
-    return ProjectFiles(tuple(written), command, left=settings)
+    asked = ("--retriever", retriever or f"words:{folder}", "-m", metric)
+    deeper = ("--ask-for", str(2 * k)) if has_excluded else ()
+    command = ("calipers", "eval", "-g", str(questions), *asked, *deeper)
+    return command, None if is_named else settings
+
+
+def _config_option(into: Path) -> tuple[str, ...]:
+    """What names the settings of a folder, where it is not the current one."""
+    return () if into == Path() else ("--config", str(into / SETTINGS))
 
 
 def _path_from(into: Path, documents: Path) -> str:
