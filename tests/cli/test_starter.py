@@ -72,6 +72,11 @@ def test_a_second_init_writes_only_what_something_names(
     last = done.out.splitlines()[-1]
     assert printed in last
     assert calipers_command(*last.split()[1:]).code == 0
+    assert "Write your questions" not in done.out
+    if "mine.csv" in settings:
+        (tmp_path / "mine.csv").unlink()
+        again = calipers_command("init").out
+        assert "Write your questions into mine.csv, which calipers.toml names, then:" in again
 
 
 @pytest.mark.parametrize("retriever", ["mine.search:find", 'http://h/?q={query}&"x"', "cmd:a \\b"])

@@ -79,7 +79,10 @@ def _show_started(started: "Started") -> None:
         click.echo(f"Left as it is: {printable(name)}")
     if WORKFLOW in started.written:
         click.echo(printable(started.origin))
-    if QUESTIONS not in (*started.written, *started.left):
+    if started.missing is not None:
+        named = printable(started.missing)
+        click.echo(f"Write your questions into {named}, which calipers.toml names, then:")
+    elif QUESTIONS not in (*started.written, *started.left):
         click.echo("Measure what calipers.toml names:")
     elif started.is_example:
         click.echo(

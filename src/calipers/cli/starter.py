@@ -39,6 +39,8 @@ class Started:
     """What the workflow installs, as a sentence."""
     command: tuple[str, ...]
     """What to call next."""
+    missing: str | None = None
+    """The file of questions that the settings name, if it is not there."""
 
     @property
     def file(self) -> str:
@@ -72,8 +74,16 @@ def start_project(folder: Path, *, retriever: str | None, k: int) -> Started:
     others = (PLAIN, *plan.named)
     left += [name for name in others if name not in files and (folder / name).is_file()]
     is_example = _file_of(plan.target) in texts
+    questions = plan.named[0]
+    is_missing = Path(questions).suffix != "" and not (folder / questions).exists()
     return Started(
-        tuple(written), tuple(left), plan.target, is_example, origin, plan.command
+        tuple(written),
+        tuple(left),
+        plan.target,
+        is_example,
+        origin,
+        plan.command,
+        questions if is_missing else None,
     )
 
 
