@@ -55,6 +55,51 @@ def test_scores_that_follow_no_order_are_not_summed() -> None:
 
 
 @pytest.mark.parametrize(
+    ("score", "said"),
+    [
+        (lambda query, rank, score: score if query % 2 else 2.0 - score, "do not follow the order"),
+        (lambda query, rank, score: score if query % 8 else 2.0 - score, "do not follow the order"),
+        (lambda query, rank, score: 0.5, "The scores in each list of vectors are equal, so sums"),
+        (
+            lambda query, rank, score: None if (query, rank) == (3, 1) else score,
+            " results of vectors has no score, so sums of scores were not tried.",
+        ),
+        (
+            lambda query, rank, score: None if rank else 2.0 - score,
+            " results of vectors have no score, so sums of scores were not tried.",
+        ),
+    ],
+    ids=["half of the queries", "few queries", "equal", "one missing", "most missing"],
+)
+def test_scores_that_cannot_be_summed_are_said_to(score: Any, said: str) -> None:
+    words = listed(lane(N, lambda i: 1 + i % 7, "w"))
+    near = listed(lane(N, lambda i: 1 + i % 3, "v"))
+    for query, results in enumerate(near.values()):
+        for rank, result in enumerate(results):
+            result["score"] = score(query, rank, result["score"])
+            if result["score"] is None:
+                del result["score"]
+    found = calipers.fuse({"words": words, "vectors": near}, truth(N))
+    assert {one.norm for one in found.settings} == {None, "rank"}
+    assert said in found.noticed[0]
+
+
+@pytest.mark.parametrize("level", [-10.0, -1.0])
+def test_negative_similarities_are_no_distances(level: float) -> None:
+    words = listed(lane(N, lambda i: 1 + i % 7, "w"))
+    near = lane(N, lambda i: 1 + i % 3, "v")
+    below = {
+        query: [{"id": item, "score": score + level} for item, score in results.items()]
+        for query, results in near.items()
+    }
+    right = calipers.fuse({"words": words, "vectors": listed(near)}, truth(N))
+    found = calipers.fuse({"words": words, "vectors": below}, truth(N))
+    assert found.noticed == ()
+    for ours, theirs in zip(found.settings, right.settings, strict=True):
+        assert ours.means == pytest.approx(theirs.means)
+
+
+@pytest.mark.parametrize(
     ("other", "why"),
     [
         (lane(N, lambda i: 2, "w"), "It holds the results of words in the same order."),

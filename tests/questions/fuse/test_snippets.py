@@ -105,7 +105,10 @@ def weaviate(text: str, lanes: Scores) -> Any:
 def python(text: str, lanes: Scores) -> Any:
     made: dict[str, Any] = {}
     exec(text, made)
-    return made["fuse"](lanes, k=100)
+    ordered = {
+        name: {item: scores[item] for item in best_first(scores)} for name, scores in lanes.items()
+    }
+    return made["fuse"](ordered, k=100)
 
 
 ENGINES = {
@@ -130,6 +133,23 @@ def test_each_snippet_gives_the_order_that_was_measured(way: Way) -> None:
             values = [expected[item] for item in order]
             assert set(order) == set(expected)
             assert all(a >= b - 1e-12 for a, b in pairwise(values)), engine
+
+
+@pytest.mark.parametrize("way", every_way(2, scored=True), ids=lambda way: way.called(NAMES))
+def test_the_function_turns_distances_and_ranks_as_the_lists_do(way: Way) -> None:
+    if "python" not in snippets(setting(way)):
+        return
+    lanes = lists(7)
+    far = {item: 2.0 - lanes["vectors"][item] for item in best_first(lanes["vectors"])}
+    made: dict[str, Any] = {}
+    exec(snippets(setting(way), ["vectors"])["python"], made)
+    words = {item: lanes["words"][item] for item in best_first(lanes["words"])}
+    given = {"words": words, "vectors": far}
+    order = made["fuse"](given, k=100)
+    expected = python(snippets(setting(way))["python"], lanes)
+    assert order == expected
+    if way.norm in (None, "rank"):
+        assert made["fuse"]({name: [*lane] for name, lane in given.items()}, k=100) == expected
 
 
 def test_engines_that_cannot_do_it_get_no_snippet() -> None:

@@ -12,7 +12,7 @@ from calipers.errors import InvalidInput
 from calipers.frozen import dataclass
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.run import RUN_SCHEMA, Run
-from calipers.questions.fuse.listed import ListedLane, ScoreOrder, key_of
+from calipers.questions.fuse.listed import ListedLane, key_of
 
 AT_ONCE = 300_000
 """Cells of a block of queries: the memory used beside the lists themselves."""
@@ -90,11 +90,6 @@ class Lanes:
     def scored(self) -> bool:
         """Whether every lane has scores that can be summed."""
         return all(lane.order in ("scores", "distances") for lane in self.listed)
-
-    @property
-    def scores(self) -> tuple[ScoreOrder, ...]:
-        """What the scores of each lane are, by the order of its results."""
-        return tuple(lane.order for lane in self.listed)
 
     @cached_property
     def answered(self) -> Bools:

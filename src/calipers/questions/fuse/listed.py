@@ -14,11 +14,11 @@ from calipers.model.run import RUN_SCHEMA, Run
 ROWS_AT_ONCE = 200_000
 """Results that are listed at once: the memory used beside what is kept of them."""
 RARE = 0.05
-"""The share of steps against the direction that a list of distances may have."""
+"""The share of steps against the direction that the scores of a lane may have."""
 
-ScoreOrder = Literal["scores", "distances", "unrelated", "none"]
+ScoreOrder = Literal["scores", "distances", "equal", "unrelated", "none"]
 """What the scores of a lane are: they fall down its lists, they rise (distances, which
-are turned), they follow no order, or not every result has one."""
+are turned), those of each list are equal, they follow no order, or not every result has one."""
 
 _PLACE = ("document", "page", "start", "end")
 """What tells results apart that have neither an id nor a text."""
@@ -60,6 +60,11 @@ class ListedLane:
             score = rows["score"].fill_null(np.nan).to_numpy()
             score = -score if order == "distances" else score
         return cls(rows.drop("score", strict=False), score, start, order)
+
+    @property
+    def unscored(self) -> int:
+        """How many results have no score."""
+        return self.rows.height if self.score is None else int(np.isnan(self.score).sum())
 
     @property
     def depth(self) -> int:
@@ -182,6 +187,8 @@ def score_order(scores: pl.Series | None, start: Ints) -> ScoreOrder:
     within[borders - 1] = False
     rises = int(((steps > 0) & within).sum())
     falls = int(((steps < 0) & within).sum())
-    if rises <= falls:
+    if not rises + falls:
+        return "equal" if within.any() else "scores"
+    if rises <= RARE * (rises + falls):
         return "scores"
     return "distances" if falls <= RARE * (rises + falls) else "unrelated"

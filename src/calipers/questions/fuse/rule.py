@@ -11,7 +11,7 @@ from calipers.frozen import dataclass
 from calipers.measures import Metric
 from calipers.model.arrays import Floats, Ints
 from calipers.model.claim import Claim
-from calipers.model.fact import Fact, joined, named, sentence
+from calipers.model.fact import Fact, Sentence, joined, named, sentence
 from calipers.model.matched import Matched
 from calipers.model.run import Run
 from calipers.questions.expected_gain import ExpectedGain
@@ -20,6 +20,7 @@ from calipers.questions.fuse.bench import Bench
 from calipers.questions.fuse.decision import FEWEST, FusionDecision, decide
 from calipers.questions.fuse.idle import IdleLane, claim_without, idle_lanes
 from calipers.questions.fuse.lanes import Lanes, check_lanes
+from calipers.questions.fuse.listed import ListedLane
 from calipers.questions.fuse.result import FusedSetting, Fusion, Lane, WeightPoint
 from calipers.questions.fuse.snippets import snippets
 from calipers.questions.fuse.ways import Way, alone, every_way
@@ -191,32 +192,63 @@ def _answer(
         reranker=worth.reranker_of(bench, *pairs.values()) if reranks else None,
         latency={name: times for name, times in latency.items() if name not in names},
         tokens=_tokens(bench, way),
-        snippets=snippets(advised),
+        snippets=snippets(advised, _distances(bench.lanes)),
         noticed=tuple(_noticed(bench.lanes, idle, decision.claim)),
         run=usual.run if keeps_run and usual.run is not None else bench.run(way),
     )
 
 
+def _distances(lanes: Lanes) -> list[str]:
+    """The lanes whose scores are distances."""
+    orders = zip(lanes.names, lanes.listed, strict=True)
+    return [name for name, listed in orders if listed.order == "distances"]
+
+
 def _noticed(lanes: Lanes, idle: Sequence[IdleLane], claim: Claim) -> Iterator[str]:
-    """Yield what a reader must know of the lanes: distances, scores without an order, idle ones."""
-    for name, order in zip(lanes.names, lanes.scores, strict=True):
-        if order == "distances":
-            yield sentence(
-                "The scores of {lane.text} rise down its lists: they are read as distances, "
-                "the smallest first.",
-                lane=named(name),
-            )
-        elif order == "unrelated":
-            yield sentence(
-                "The scores of {lane.text} do not follow the order of its results, so sums of "
-                "scores were not tried.",
-                lane=named(name),
-            )
+    """Yield what a reader must know of the lanes: what their scores are, and idle ones."""
+    for name, listed in zip(lanes.names, lanes.listed, strict=True):
+        if (said := _of_scores(name, listed)) is not None:
+            yield said
     for lane in idle:
         if lane.why not in claim.fact:
             yield sentence(
                 "{lane.text} adds nothing. {why}", lane=named(lane.name), why=lane.why
             )
+
+
+def _of_scores(name: str, listed: ListedLane) -> Sentence | None:
+    """What a reader must know of the scores of a lane; None where they are plain similarities."""
+    lane = named(name)
+    if listed.order == "distances":
+        return sentence(
+            "The scores of {lane.text} rise down its lists: they are read as distances, "
+            "the smallest first.",
+            lane=lane,
+        )
+    if listed.order == "unrelated":
+        return sentence(
+            "The scores of {lane.text} do not follow the order of its results, so sums of "
+            "scores were not tried.",
+            lane=lane,
+        )
+    if listed.order == "equal":
+        return sentence(
+            "The scores in each list of {lane.text} are equal, so sums of scores were not "
+            "tried.",
+            lane=lane,
+        )
+    every = listed.rows.height
+    if listed.order == "none" and 0 < listed.unscored < every:
+        missing = Fact(
+            about="count", system=name, count=listed.unscored, of=every, text="unscored"
+        )
+        return sentence(
+            "{it.count} of {it.of:result|results} of {it.system} {verb} no score, "
+            "so sums of scores were not tried.",
+            it=missing,
+            verb="has" if listed.unscored == 1 else "have",
+        )
+    return None
 
 
 def _with_silent(

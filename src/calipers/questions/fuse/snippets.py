@@ -5,6 +5,7 @@ Qdrant's weights divide ranks instead of multiplying scores, so both are left ou
 """
 
 import json
+from collections.abc import Collection
 from typing import Any
 
 from calipers.questions.fuse.result import FusedSetting
@@ -28,15 +29,18 @@ _WEAVIATE = 60
 """The constant of Weaviate, which cannot be changed."""
 
 
-def snippets(setting: FusedSetting) -> dict[str, str]:
-    """The configuration by engine, for those that support the setting."""
+def snippets(setting: FusedSetting, distances: Collection[str] = ()) -> dict[str, str]:
+    """The configuration by engine, for those that support the setting.
+
+    The scores of the lanes ``distances`` rise down their lists.
+    """
     kind = setting.kind
     norm = setting.norm
     constant = setting.constant
     if kind not in ("rrf", "sum", "mnz"):
         return {}
     weights = {name: round(weight, 4) for name, weight in setting.weights.items()}
-    found = {"python": _python(setting, weights)}
+    found = {"python": _python(setting, weights, distances)}
     alpha = f"{[*weights.values()][-1]:.4g}"  # the weight of the vectors, the second lane
     hybrid = "hybrid(query, alpha={}, fusion_type=HybridFusion.{})"
     if kind == "rrf":
@@ -74,18 +78,28 @@ def snippets(setting: FusedSetting) -> dict[str, str]:
     return found
 
 
-def _python(setting: FusedSetting, weights: dict[str, float]) -> str:
+def _python(
+    setting: FusedSetting, weights: dict[str, float], distances: Collection[str]
+) -> str:
+    """A function that fuses; ranks are the places in the lists, as they were measured."""
     value, *before = _VALUES[setting.norm]
     mnz = setting.kind == "mnz"
+    by_score = bool(before)
+    turned = [name for name in weights if name in distances] if by_score else []
+    turning = [
+        f"        if name in {turned}:  # distances",
+        "            scores = {item: -far for item, far in scores.items()}",
+    ]
+    lists = "Scores by lane and id" if by_score else "Ids by lane"
     lines = [
         "def fuse(lanes, k=10):",
-        '    """Scores by lane and id: the ids, best first."""',
+        f'    """{lists}, the best first: the fused ids, the best first."""',
         f"    weights = {weights}",
         "    fused = {}",
         "    for name, scores in lanes.items():",
+        *(turning if turned else []),
         *(f"        {line}" for line in before),
-        "        ranked = sorted(scores, key=scores.get, reverse=True)",
-        "        for rank, item in enumerate(ranked, 1):",
+        "        for rank, item in enumerate(scores, 1):",
         f"            value = weights[name] * {value.format(constant=setting.constant)}",
         "            fused[item] = fused.get(item, 0) + value",
         *(["    for item in fused:"] if mnz else []),
