@@ -1,7 +1,8 @@
 """The JSON Schema of every document that `--json` prints, made from the samples of all operations.
 
-`make schemas` writes them; without it a document that has a new field, or lacks a promised one, is
-a failed test. Any value may be null, where it is not known: a sample cannot show that it never is.
+`make schemas` writes them; without it a document whose schema would be another one is a failed
+test. Any value may be null, where it is not known: a sample cannot show that it never is. What is
+null in a sample, or a list without entries, has the type that the class of the result declares.
 """
 
 import json
@@ -9,10 +10,12 @@ import os
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin
 
 import pytest
 
@@ -27,10 +30,14 @@ BY_NAME = frozenset(
     {
         *("tags", "weights", "errors", "counts", "params", "parameters", "reasons"),
         *("judges", "metrics", "means", "grades", "values", "scores", "levels", "lost", "numbers"),
-        *("settings", "options", "failures", "thresholds"),
+        *("options", "failures", "thresholds", "facts", "snippets"),
     }
 )
 """Objects whose keys are data, such as the names of metrics."""
+ANYTHING = "settings"
+"""An object whose keys are data, and whose values may be of any type."""
+OPTIONAL = frozenset({"detail"})
+"""What some entries of a list have and others have not."""
 _FIELD = re.compile(r"[a-z][a-z0-9_]*")
 
 Schema = dict[str, Any]
@@ -70,14 +77,77 @@ def inferred(value: Any, name: str = "") -> Schema:
     if name == "sentences":
         return SENTENCES
     if isinstance(value, dict):
+        if name == ANYTHING:
+            return {"type": ["object", "null"], "additionalProperties": {}}
         parts = {key: inferred(one, key) for key, one in value.items()}
-        if name in BY_NAME or not all(_FIELD.fullmatch(key) for key in value):
+        of_systems = name == "fingerprints" and all(isinstance(one, dict) for one in value.values())
+        if name in BY_NAME or of_systems or not all(_FIELD.fullmatch(key) for key in value):
             return {"type": ["object", "null"], "additionalProperties": _together(parts.values())}
-        return {"type": ["object", "null"], "properties": parts, "required": sorted(parts)}
+        required = sorted(parts.keys() - OPTIONAL)
+        return {"type": ["object", "null"], "properties": parts, "required": required}
     if isinstance(value, list):
         return {"type": ["array", "null"], "items": _together(map(inferred, value))}
     kinds = {bool: "boolean", int: "integer", float: "number", str: "string"}
     return {"type": [kinds[type(value)], "null"]}
+
+
+def declared(schema: Schema, result: Any) -> Schema:
+    """The schema of a result's document, with what its class declares where the result has nothing.
+
+    Only what is printed as it is has such a type: texts, numbers and lists of them.
+    """
+    if isinstance(result, Mapping):
+        parts = schema.get("properties", {})
+        for key, one in parts.items():
+            parts[key] = declared(one, result.get(key))
+        for one in result.values() if "additionalProperties" in schema else ():
+            schema["additionalProperties"] = declared(schema["additionalProperties"], one)
+    elif isinstance(result, Sequence) and not isinstance(result, str):
+        for one in result if "items" in schema else ():
+            schema["items"] = declared(schema["items"], one)
+    elif is_dataclass(result):
+        parts = schema.get("properties", {})
+        for key, one in parts.items():
+            hint, value = _attribute(result, key)
+            parts[key] = declared(one, value)
+            if value is None and not one:
+                parts[key] = _printed(hint)
+            if isinstance(value, tuple | list) and one.get("items") == {}:
+                parts[key] = one | {"items": _printed(hint).get("items", {})}
+    return schema
+
+
+def _attribute(result: Any, key: str) -> tuple[Any, Any]:
+    """The type that is declared for a key of a result's document, and the value there."""
+    kind = type(result)
+    names = dict(pair.partition("=")[::2] for pair in getattr(kind, "dict_keys", "").split())
+    name = names.get(key) or key
+    hints = {one.name: one.type for one in fields(result)}
+    shown = getattr(kind, name, None)
+    if isinstance(shown, property):
+        hints[name] = shown.fget.__annotations__.get("return")
+    return hints.get(name), getattr(result, name, None) if name in hints else None
+
+
+def _printed(hint: Any) -> Schema:
+    """The schema of a declared type; empty where it is not certain how it is printed."""
+    if isinstance(hint, str):
+        hint = {"str | None": str, "int | None": int, "float | None": float}.get(hint)
+    several = [one for one in get_args(hint) if one is not NoneType]
+    if get_origin(hint) is Literal:
+        return _together(map(inferred, several))
+    if get_origin(hint) in (tuple, list, Sequence):
+        items = _printed(several[0])
+        return {"type": ["array", "null"], "items": items} if items else {}
+    if get_origin(hint) in (Union, UnionType):
+        kinds = [_printed(one) for one in several]
+        return _together(kinds) if all(kinds) else {}
+    if not isinstance(hint, type) or get_origin(hint) is not None:
+        return {}
+    kinds_of = {bool: "boolean", int: "integer", float: "number", str: "string"}
+    kinds_of |= {datetime: "string", Path: "string"}
+    known = next((name for kind, name in kinds_of.items() if issubclass(hint, kind)), None)
+    return {"type": [known, "null"]} if known else {}
 
 
 def _together(schemas: Any) -> Schema:
@@ -112,31 +182,40 @@ def merged(one: Schema, other: Schema) -> Schema:
     return result
 
 
-def held(name: str, document: dict[str, Any]) -> None:
+def held(name: str, document: dict[str, Any], result: Any) -> None:
     """Compare a document with its schema, or write the schema where that is asked for."""
     assert document["schema"] == 1
+    is_part = name in PARTS_OF
     name = PARTS_OF.get(name, name)
     path = FOLDER / f"{name}.json"
-    seen = inferred(document)
     stored = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    seen = inferred(document) if is_part else declared(inferred(document), result)
     known = expanded(stored, stored.get("$defs", {}))
+    # One of several samples shows a part of the schema; another must not show anything else.
+    others = known if WRITES or name in PARTS_OF.values() else {}
+    text = _written(name, others, seen)
     if WRITES:
-        head = {
-            "$schema": "https://json-schema.org/draft/2020-12/schema",
-            "title": f"What --json prints: {name}",
-        }
-        if known:
-            known["properties"]["schema"] = seen["properties"]["schema"]
-        body = merged({k: v for k, v in known.items() if k not in head}, seen)
-        body["properties"]["schema"] = {"const": 1}
         FOLDER.mkdir(exist_ok=True)
-        path.write_text(laid_out(head | shared(body)) + "\n", "utf-8")
+        path.write_text(text, "utf-8")
         return
     assert stored, "a new document: run `make schemas`"
     jsonschema = pytest.importorskip("jsonschema")
     jsonschema.Draft202012Validator.check_schema(stored)
     jsonschema.validate(document, stored)
-    assert _names(seen) <= _names(known), "a new field: run `make schemas`, and say so"
+    assert text == path.read_text(encoding="utf-8"), "run `make schemas`, and say what is new"
+
+
+def _written(name: str, known: Schema, seen: Schema) -> str:
+    """The file of a schema: what is known of it, with what another document shows."""
+    head = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"What --json prints: {name}",
+    }
+    if known:
+        known["properties"]["schema"] = seen["properties"]["schema"]
+    body = merged({key: part for key, part in known.items() if key not in head}, seen)
+    body["properties"]["schema"] = {"const": 1}
+    return laid_out(head | shared(body)) + "\n"
 
 
 def shared(schema: Schema) -> Schema:
@@ -200,14 +279,3 @@ def laid_out(value: Any, indent: int = 0, before: int = 0) -> str:
         f'{inner}"{key}": {laid_out(one, indent + 1, len(key) + 4)}' for key, one in value.items()
     )
     return "{\n" + ",\n".join(lines) + f"\n{' ' * indent}}}"
-
-
-def _names(schema: Schema, path: str = "") -> set[str]:
-    """Every field that a schema knows, by its path."""
-    found = set[str]()
-    for key, one in schema.get("properties", {}).items():
-        found |= {f"{path}.{key}", *_names(one, f"{path}.{key}")}
-    for part in ("items", "additionalProperties"):
-        if part in schema:
-            found |= _names(schema[part], f"{path}[]")
-    return found

@@ -134,9 +134,8 @@ class Sample:
     left: Callable[[], Any] = lambda: None
     """What is there afterwards: the file that was written, what the history holds."""
 
-    def plain(self) -> Any:
-        """What is returned as plain values."""
-        found = self.call()
+    def plain(self, found: Any) -> Any:
+        """What was returned as plain values."""
         found = baseline_dict(found) if isinstance(found, Baseline) else found
         return json.loads(json.dumps(found.to_dict() if hasattr(found, "to_dict") else found))
 

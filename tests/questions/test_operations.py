@@ -63,7 +63,8 @@ def test_command_and_function_give_the_same(name, tmp_path, monkeypatch):
     assert name in samples, f"tests/questions/samples.py has no call of {name}; add one"
     sample = samples[name]
     enter(tmp_path / "library", sample, monkeypatch)
-    returned = sample.plain()
+    result = sample.call()
+    returned = sample.plain(result)
     expected = sample.comparable(returned), sample.comparable(sample.left())
     assert expected != (None, None), "nothing is compared"
     enter(tmp_path / "command", sample, monkeypatch)
@@ -72,7 +73,7 @@ def test_command_and_function_give_the_same(name, tmp_path, monkeypatch):
     assert printed.code == 0, printed.err
     found = None if returned is None else json.loads(printed.out)
     if found is not None:
-        held(name, found)
+        held(name, found, result)
         if sample.part is None and "schema" not in returned:
             del found["schema"]
     assert unbacked(found) == []
