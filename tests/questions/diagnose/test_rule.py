@@ -393,13 +393,20 @@ def test_ids_that_differ_in_two_queries_are_in_the_table():
     assert (row.option, row.values[0].standing) == ("--map-ids prefix=old/", "no clear difference")
 
 
+def test_ids_that_differ_are_there_under_another_id():
+    made = few_respelled(8)
+    [leak] = [leak for leak in diagnose(made).leak if leak.name == "another_id"]
+    assert leak.means == "there under another id"
+
+
+@pytest.mark.parametrize("level", [None, "document"])
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(
     "twin",
     ["{}_de", "{}@2024", "old/{}", "{}.md", "0{}"],
     ids=["suffix", "year", "folder", "extension", "zeros"],
 )
-def test_pages_that_are_alike_are_not_called_one_page(seed, twin):
+def test_pages_that_are_alike_are_not_called_one_page(seed, twin, level):
     """A page and its translation stand in one list: they are two, whichever was labelled."""
     rng = np.random.default_rng([seed, 94])
     made = []
@@ -407,12 +414,24 @@ def test_pages_that_are_alike_are_not_called_one_page(seed, twin):
         pages = [str(one + 1) for one in rng.choice(2000, 8, replace=False)]
         shown = [name for page in pages for name in (page, twin.format(page))]
         kept = [name for name in shown if rng.random() < 0.6]
-        made.append({"query": f"q{n}", "retrieved": kept or shown, "ground_truth": [pages[0]]})
-    diagnosis = diagnose(made)
+        returned: list[Any] = kept or shown
+        target: Any = pages[0]
+        if level is not None:
+            # Each page in two chunks, of which the labelled one was cut again since.
+            returned = [
+                {"id": f"{page}#{at}", "document": page} for page in returned for at in (0, 1)
+            ]
+            target = {"id": f"{target}#9", "document": target}
+        made.append({"query": f"q{n}", "retrieved": returned, "ground_truth": [target]})
+    diagnosis = diagnose(made, level=level)
     assert diagnosis.named not in CERTAIN_CURES
     assert "ids" not in {cure.name for cure in diagnosis.cures}
     assert diagnosis.named == "another_id"
     assert diagnosis.sentence.endswith("are missing, though a result has nearly the same id.")
+    [leak] = [leak for leak in diagnosis.leak if leak.name == "another_id"]
+    assert leak.means == "missing beside a result of nearly the same id"
+    assert "another id" not in str(diagnosis)
+    assert "--map-ids" not in diagnosis.explain()
 
 
 def test_ids_that_differ_below_k_alone_promise_the_number_at_the_end_of_the_lists(tmp_path):

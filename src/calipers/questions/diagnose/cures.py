@@ -435,7 +435,7 @@ def _same_ids(seen: Seen, mapped: MappedIds, met: Ints) -> SameIds:
     at = seen.lists.starts[matches.edge_query] + matches.edge_rank - 1
     return SameIds(
         seen.recorded,
-        mapped.lists,
+        mapped.meeting,
         mended=np.unique(matches.target_query[met]).size,
         missed=np.unique(missed).size,
         found=seen.lists.row[at],

@@ -14,9 +14,10 @@ from calipers.model.document import (
     Table,
     note_of,
 )
-from calipers.model.fact import Fact, Sentence, sentence
+from calipers.model.fact import Fact, Sentence, replaced, sentence
 from calipers.model.recorded import Recorded
 from calipers.questions.diagnose.result import (
+    NEARLY,
     CuredValue,
     Diagnosis,
     Leak,
@@ -42,8 +43,9 @@ def document(diagnosis: Diagnosis) -> Document:
     blocks.append(_tried(diagnosis.tried))
     # What the table says of ids is not said twice.
     by_ids = any(cure.name == "ids" for cure in diagnosis.cures)
+    may_be_two = any(leak.means == NEARLY.means for leak in diagnosis.leak)
     notes = [
-        note_of(line)
+        note_of(_without_advice(line) if may_be_two else line)
         for line in Recorded(diagnosis.settings).notes
         if not (by_ids and "called nearly so" in line)
     ]
@@ -59,6 +61,12 @@ def document(diagnosis: Diagnosis) -> Document:
     return Document(
         diagnosis.sentence, blocks=blocks, notes=notes, rows=lambda: diagnosis.cures
     )
+
+
+def _without_advice(line: str) -> str:
+    """A note on ids that nearly meet without how to make them one; any other as it is."""
+    head, advice, _ = line.partition(" They differ in ")
+    return replaced(line, head) if advice and "called nearly so" in head else line
 
 
 def _table(cures: Sequence[TriedCure]) -> Table:

@@ -14,6 +14,7 @@ from calipers.model.fact import Fact, Sentence, joined
 from calipers.questions.diagnose.cures import Seen, best_order
 from calipers.questions.diagnose.groups import Group
 from calipers.questions.diagnose.result import (
+    NEARLY,
     CuredValue,
     Leak,
     TriedCure,
@@ -213,8 +214,8 @@ def _leaking(
     if largest.name == "another_id":
         options = [cure.option for cure in shown if cure.name == "ids" and cure.option]
         why = f"Try it: `calipers eval {options[0]}`" if options else why
-        # Both stand in other lists together, so they may be two things.
-        verb = verb if options else "are missing, though a result has nearly the same id"
+    if largest.means == NEARLY.means:
+        verb = "are missing, though a result has nearly the same id"
     if largest.name == "not_returned":
         return _not_returned(seen, study, share, why)
     return First(joined(share, f"{verb}."), largest.name, why)

@@ -31,6 +31,8 @@ class MappedIds:
     """What is asked of it, ``map_ids`` included, and how it was read."""
     matches: Matches
     lists: Lists
+    meeting: Lists
+    """The results as they were recorded, with the ids that they have once mapped."""
     met_by_chance: Ints | None = None
     """The missed targets that a result of another query meets; None where this was not read."""
 
@@ -58,7 +60,34 @@ def with_ids_mapped(
         return None
     n_queries = mapped.matches.n_queries
     lists = Lists.joined([*over_contexts(mapped, Lists.of)], n_queries)
-    return MappedIds(mapped, mapped.matches, lists)
+    # Two documents whose names become one are one result then, and lists may be ordered by ids.
+    meeting = recorded.renamed(*_new_names(pair, how))
+    return MappedIds(mapped, mapped.matches, lists, meeting)
+
+
+def _new_names(
+    pair: Matched, how: IdMap
+) -> tuple[list[Ints], list[Hashes], list[pl.DataFrame]]:
+    """By block of results: the first of each list with the same id once mapped, and the names."""
+
+    def renamed(block: Context) -> tuple[Ints, Hashes, pl.DataFrame]:
+        names = _new_columns(block, how)
+        ids = names["item"]
+        same = first_equal(block.code, ids.hashes, ids.gather)
+        return same, *_known_as(block, names)
+
+    parts = [*over_contexts(pair, renamed)]
+    same_id = [part[0] for part in parts]
+    return same_id, [part[1] for part in parts], [part[2] for part in parts]
+
+
+def _new_columns(block: Context, how: IdMap) -> dict[str, "_Column"]:
+    """The ids and documents of a block of results, mapped."""
+    return {
+        column: _Column.of(block.frame[column], how)
+        for column in _COLUMNS
+        if column in block.frame.columns
+    }
 
 
 def _mapped_targets(pair: Matched, how: IdMap) -> pl.DataFrame | None:
@@ -216,11 +245,7 @@ def _renamed(
     ours = {column: _Names.of(targets[column]) for column in _COLUMNS}
 
     def renamed(block: Context) -> _Block:
-        names = {
-            column: _Column.of(block.frame[column], how)
-            for column in _COLUMNS
-            if column in block.frame.columns
-        }
+        names = _new_columns(block, how)
         called = {column: ours[column].among(new) for column, new in names.items()}
         number = ours["item"].number[block.target_rows]
         target, rank = _first_ranks(block, called["item"], number)
@@ -261,7 +286,7 @@ def _renamed(
         asked=replace(pair.asked, map_ids=option),
     )
     chance = NearPairs.joined([part.by_chance for part in parts])
-    return MappedIds(mapped, matches, lists, chance.meeting(how).target)
+    return MappedIds(mapped, matches, lists, lists, chance.meeting(how).target)
 
 
 def _known_as(

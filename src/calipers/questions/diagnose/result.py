@@ -8,6 +8,7 @@ from calipers.model.claim import Standing
 from calipers.model.fact import Fact
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Summary, with_version
+from calipers.questions.misses.result import Reason
 from calipers.words import percent, whole_commands
 
 CureKind = Literal["would be", "at most"]
@@ -68,6 +69,14 @@ class Leak:
     targets: int
     share: float
     remedy: str = ""
+
+
+NEARLY = Reason(
+    "another_id",
+    "missing beside a result of nearly the same id",
+    "see whether the two are one, before --map-ids",
+)
+"""Where both ids stand in other lists together, so that they may be two things."""
 
 
 def leak_fact(leak: Leak, targets: int) -> Fact:

@@ -43,6 +43,7 @@ from calipers.questions.diagnose.pieces import (
     uncut,
 )
 from calipers.questions.diagnose.result import (
+    NEARLY,
     Diagnosis,
     Leak,
     TriedCure,
@@ -100,7 +101,7 @@ def diagnose_pair(
     if whole:
         # To return most of what there is is no cure.
         wider = [cure for cure in wider if 2 * (cure.k or 0) <= pair.depth]
-    leaks = _leaks(study)
+    leaks = _leaks(study, one_thing=any(outcome.cure.name == "ids" for outcome in tried))
     respelled = _not_shown_ids(tried, advised)
     others = [*wider, *respelled, *(outcome.cure for outcome in at_most)]
     shown = _that_matter(tester, advised, others, cured)
@@ -318,13 +319,18 @@ def _that_matter(
     return [*rows, *sorted(useful, key=lambda cure: -cure.gain)][:MOST_CURES]
 
 
-def _leaks(study: Study) -> tuple[Leak, ...]:
-    """All targets: found, then those that were lost by reason, the most first."""
+def _leaks(study: Study, *, one_thing: bool) -> tuple[Leak, ...]:
+    """All targets: found, then those that were lost by reason, the most first.
+
+    ``one_thing``: ids that nearly meet are one thing in two spellings, as far as the lists tell.
+    """
     total = max(1, study.targets)
     k = study.facts.k
     where = "results" if study.pair.matches.is_far(k) else f"first {k}"
     found = Leak("found", f"found in the {where}", study.found, study.found / total)
     means = {reason.name: reason for reason in REASONS}
+    if not one_thing:
+        means[NEARLY.name] = NEARLY
     lost = [
         Leak(name, means[name].means, count, count / total, means[name].remedy)
         for name, count in study.reasons.items()

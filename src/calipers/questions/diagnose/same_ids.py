@@ -32,7 +32,7 @@ class SameIds:
 
     recorded: Lists
     mapped: Lists
-    """The same results once their ids are mapped."""
+    """The same results, row by row, with the ids that they have once mapped."""
     mended: int
     """Queries of which a missed target meets a result."""
     missed: int
