@@ -183,10 +183,14 @@ def read_grade(text: str) -> Grade:
 
     >>> read_grade('{"grade": 2, "why": "It says so."}')
     Grade(grade=2.0, why='It says so.')
+    >>> read_grade('{"grade": "2"}')
+    Grade(grade=2.0, why=None)
     """
     answer = json_answer(text)
     grade = answer.get("grade")
     why = answer.get("why")
+    if isinstance(grade, str) and grade.strip() in map(str, GRADES):
+        grade = int(grade)
     is_number = isinstance(grade, int | float) and not isinstance(grade, bool)
     if not is_number or grade not in GRADES:
         message = f"the grade is {beginning(grade)}; it can be 0, 1 or 2"
@@ -263,7 +267,9 @@ def chat_model(
         },
         headers=_key_header(key_env),
     )
-    return replace(inner, open=lambda: _Session(inner.open(), check))
+    return replace(
+        inner, open=lambda: _Session(inner.open(), check, has_key=key_env is not None)
+    )
 
 
 def ask_model(
@@ -349,9 +355,21 @@ class _Session(Session):
 
     inner: Session
     check: Check
+    has_key: bool
 
     def ask(self, question: Question, k: int, timeout: float | None) -> object:
-        answer = _content(self.inner.ask(question, k, timeout))
+        try:
+            raw = self.inner.ask(question, k, timeout)
+        except AskFailed as error:
+            if self.has_key or error.kind not in ("http 401", "http 403"):
+                raise
+            raise AskFailed(
+                error.kind,
+                "the endpoint wants a key; name the environment variable that holds it with "
+                f"--key-env (key_env); {error.sentence}",
+                hopeless=error.hopeless,
+            ) from None
+        answer = _content(raw)
         self.check(answer)
         return [{"id": "answer", "text": answer}]
 
@@ -374,6 +392,10 @@ def _content(raw: Any) -> str:
             "refusal", f"the model refused: {beginning(message.get('refusal') or '')}"
         )
     content = message.get("content")
+    if isinstance(content, list):
+        # Some servers answer in parts, of which thoughts are one.
+        texts = (part.get("text") for part in content if isinstance(part, dict))
+        content = "".join(text for text in texts if isinstance(text, str))
     if not isinstance(content, str) or not content.strip():
         raise AskFailed(
             "empty", f"the model said nothing; its message is {beginning(message)}"

@@ -74,12 +74,12 @@ class Handler(JsonHandler):
             return self.say(json.dumps({"grade": 1, "why": f"your key is {key}"}))
         return self.say(judged(prompt) if "Question:" in prompt else written(prompt))
 
-    def say(self, content: str | None, finish_reason: str = "stop", **message: Any) -> None:
+    def say(self, content: Any, finish_reason: str = "stop", **message: Any) -> None:
         said = {"role": "assistant", "content": content, **message}
         self.send(200, {"choices": [{"index": 0, "message": said, "finish_reason": finish_reason}]})
 
 
-ANSWERS = {
+ANSWERS: dict[str, Any] = {
     "prose": "I would say two.",
     "five": '{"grade": 5, "why": "great"}',
     "half": '{"grade": 1.5}',
@@ -88,6 +88,13 @@ ANSWERS = {
     "fenced": '```json\n{"grade": 2, "why": "yes"}\n```',
     "thinking": '<think>{"grade": 0}? no.</think>\n{"grade": 2, "why": "yes"}',
     "list": "[2]",
+    "text": '{"grade": "2", "why": "as a text"}',
+    "high": '{"grade": "3", "why": "as a text"}',
+    "parts": [
+        {"type": "thinking", "thinking": [{"type": "text", "text": "Let me see."}]},
+        {"type": "text", "text": '{"grade": 2, '},
+        {"type": "text", "text": '"why": "yes"}'},
+    ],
     "invents": '{"question": "What is it?", "quote": "words that nobody wrote there"}',
     "nothing": '{"question": null, "quote": null}',
 }

@@ -64,23 +64,28 @@ def test_what_is_sent_is_the_prompt_at_temperature_0_and_nobodys_grade(server):
     assert "Authorization" not in server.headers[0]
 
 
+FINE = ("busy", "fenced", "thinking", "text", "parts")
+
+
 def test_what_cannot_be_used_is_counted_and_the_rest_goes_on(server):
     kinds = {
         "refusal": ("refuse", "filter"),
         "malformed": ("prose", "list"),
-        "wrong grade": ("five", "half", "true", "word"),
+        "wrong grade": ("five", "half", "true", "word", "high"),
         "bad answer": ("other", "broken"),
         "empty": ("silent",),
         "http 429": ("always busy",),
         "timeout": ("hang",),
     }
-    fine = [row(name, f"[{name}] Why") for name in ("busy", "fenced", "thinking")]
+    fine = [row(name, f"[{name}] Why") for name in FINE]
     odd = [row(name) for names in kinds.values() for name in names]
     found = judged(server, [*GOOD, *fine, *odd], timeout=0.5, retries=1)
     assert dict(found.report.errors) == {kind: len(names) for kind, names in kinds.items()}
-    assert [r.grade for r in found.rows] == [2.0, 0.0, 2.0, 2.0, 2.0] + [None] * len(odd)
+    assert [r.grade for r in found.rows] == [2.0, 0.0, *[2.0] * len(FINE)] + [None] * len(odd)
     assert {r.judge for r in found.rows} == {"machine:small$1"}
-    for one, kind in zip(found.rows[5:], (k for k, ns in kinds.items() for _ in ns), strict=True):
+    for one, kind in zip(
+        found.rows[-len(odd) :], (k for k, ns in kinds.items() for _ in ns), strict=True
+    ):
         assert one.note.startswith(f"not graded: {kind}: ")
 
 
@@ -124,6 +129,15 @@ def test_the_key_is_sent_and_never_shown(server, tmp_path, monkeypatch):
         judged(server, rows, key_env="MY_KEY")
     assert "http 401" in str(failed.value)
     assert "sk-another-secret" not in str(failed.value)
+
+
+def test_without_a_key_the_option_for_it_is_named(server, tmp_path, monkeypatch):
+    server.wants_key = True
+    write_labels(GOOD, tmp_path / "label.jsonl")
+    monkeypatch.chdir(tmp_path)
+    asked = ("label.jsonl", "--endpoint", server.endpoint, "--model", "m", "-o", "out.jsonl")
+    assert "wants a key; name the environment" in (said := refused("labels", "judge", *asked))
+    assert "--key-env (key_env); the server answered 401" in said
 
 
 @pytest.mark.parametrize("given", ["UNSET_VARIABLE_X", "sk-pasted-key", "skpastedkey", ""])
