@@ -149,6 +149,69 @@ def test_the_command_writes_and_the_next_commands_work(tmp_path, monkeypatch):
     assert "questions.jsonl exists already" in again.err
 
 
+QDRANT = """
+import re
+import zlib
+from qdrant_client import QdrantClient, models
+
+
+def embed(text):
+    vector = [0.0] * 512
+    for word in set(re.findall(r"[a-z]{3,}", text.lower())):
+        vector[zlib.crc32(word.encode()) % 512] = 1.0
+    return vector
+
+
+parts = [
+    part
+    for page in sorted((Path(__file__).parent / "docs").rglob("*.md"))
+    for part in re.split(r"(?m)^(?=## )", page.read_text())
+]
+client = QdrantClient(":memory:")
+sized = models.VectorParams(size=512, distance=models.Distance.COSINE)
+client.create_collection("documents", vectors_config=sized)
+client.upsert(
+    "documents",
+    [
+        models.PointStruct(id=at, vector=embed(part), payload={"text": part})
+        for at, part in enumerate(parts)
+    ],
+)
+"""
+STAND_IN = """
+from types import SimpleNamespace as Made
+
+
+def embed(text):
+    return text
+
+
+def points(name, query, limit):
+    rows = [row if isinstance(row, dict) else vars(row) for row in by_words(query, limit)]
+    made = [Made(id=row["id"], payload={"text": row["text"]}, score=row["score"]) for row in rows]
+    return Made(points=made)
+
+
+client = Made(query_points=points)
+"""
+
+
+@pytest.mark.parametrize("database", [STAND_IN, QDRANT], ids=["stand-in", "qdrant"])
+def test_the_comment_for_a_vector_database_works_without_its_signs(tmp_path, monkeypatch, database):
+    if database is QDRANT:
+        pytest.importorskip("qdrant_client", reason="qdrant_client is not installed: make adapters")
+    write_docs(tmp_path / "docs")
+    monkeypatch.chdir(tmp_path)
+    assert calipers_command("init", "docs", "--questions", "12").code == 0
+    path = tmp_path / "search.py"
+    words, comment = path.read_text().split("# With a vector database")
+    assert "up to 500 characters" in comment
+    code = comment.partition("#\n")[2]
+    path.write_text(words + database + re.sub(r"(?m)^# ?", "", code))
+    scored = json.loads(calipers_command("eval", "--json").out)
+    assert scored["summaries"][0]["mean"] >= 0.9
+
+
 def test_ones_own_retriever_and_k_stand_in_the_settings(tmp_path, monkeypatch):
     write_docs(tmp_path / "docs")
     monkeypatch.chdir(tmp_path)

@@ -42,7 +42,8 @@ def search(query, k):
     return by_words(query, k)
 
 
-# With a vector database, here Qdrant; chunks may be cut in any way, but need their text:
+# With a vector database, here Qdrant, and what filled it as `client` and `embed`. Chunks need their
+# text, and room for a target, which has up to {longest} characters: one in pieces is not found.
 #
 # def search(query, k):
 #     points = client.query_points("documents", query=embed(query), limit=k).points
@@ -123,7 +124,7 @@ def _write_search(
         free = (into / name for name in SEARCH_FILES if not (into / name).exists())
         search = next(free, None)
     if search is not None:
-        _write_text(search, _SEARCH_TEXT.format(documents=_quoted(documents)))
+        _write_text(search, _search_text(_quoted(documents)))
         written.append(search)
         retriever = f"{search.name}:search"
     comment = (
@@ -180,6 +181,13 @@ def _path_from(into: Path, documents: Path) -> str:
     except ValueError:  # another drive
         return documents.resolve().as_posix()
     return documents.resolve().as_posix() if path.startswith("../../..") else path
+
+
+def _search_text(documents: str) -> str:
+    """The search function to replace."""
+    from calipers.questions.begin.candidates import LONGEST_QUOTE
+
+    return _SEARCH_TEXT.format(documents=documents, longest=LONGEST_QUOTE)
 
 
 def _quoted(text: str) -> str:
