@@ -107,7 +107,7 @@ RATES: dict[str, tuple[int, Callable[[int], Iterator[Rate]]]] = {
     "tests-intervals": (1_500, differences.coverage),
     "tests-few": (1_200, differences.few_changes),
     "tests-raised": (200, differences.raised),
-    "tests-weights": (200, differences.weighed),
+    "tests-weights": (1_500, differences.weighed),
     "power": (600, differences.power),
     "gates": (1_500, gates.unchanged),
     "gates-skewed": (600, gates.strongly_skewed),
