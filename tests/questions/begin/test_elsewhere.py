@@ -12,7 +12,7 @@ from calipers.questions.begin.drawing import ELSEWHERE
 from calipers.questions.begin.elsewhere import Passages
 from calipers.questions.begin.library import stems
 
-WORDS = ["blue", "red", "green", "white", "amber", "violet", "silver", "copper", "golden", "ochre", "crimson", "indigo"]
+WORDS = ["blue", "red", "green", "white", "amber", "violet", "silver", "copper", "golden"]
 
 
 def page(drawn, name, sections):

@@ -12,7 +12,10 @@ import pytest
 
 import calipers
 from calipers.errors import InvalidInput, WriteFailed
-from calipers.questions.begin import drawing, rule
+from calipers.io.documents.walk import corpus_of, read_documents
+from calipers.io.load import load_ground_truth
+from calipers.questions.audit import rule as audit_rule
+from calipers.questions.begin import drawing
 from calipers.questions.begin.candidates import in_turns
 from calipers.questions.begin.target import find_target
 from tests.command import calipers_command
@@ -463,20 +466,19 @@ def test_an_audit_of_the_documents_that_hold_targets_counts_what_one_of_all_coun
 ):
     """That the others hold none is known: to look all of them through took a fifth of the time."""
     docs = write_docs(tmp_path / "docs", 20)
-    read = []
-    audit = rule.audit.audit
+    read: list[str] = []
+    audit = audit_rule.audit
 
     def noted(truth, corpus):
         read.extend(document for batch in corpus.batches() for document in batch["document"])
         return audit(truth, corpus=corpus)
 
-    monkeypatch.setattr(rule.audit, "audit", noted)
+    monkeypatch.setattr(audit_rule, "audit", noted)
     few = calipers.first_questions(docs, questions=5)
     assert set(read) == {one["tags"]["file"] for one in few.records}
     monkeypatch.undo()
-    whole = calipers.audit(
-        [*few.records], corpus=rule.corpus_of(rule.read_documents(docs, {}), "docs")
-    )
+    corpus = corpus_of(read_documents(docs, {}), "docs")
+    whole = audit(load_ground_truth([*few.records]), corpus=corpus)
     counts = {finding.kind.name: finding.count for finding in whole.findings}
     names = {"copied": "copied_wording", "near_identical": "near_duplicate_queries"}
     names["ambiguous"] = "ambiguous_quote"

@@ -53,7 +53,8 @@ _OF_SIGNATURES = ("(", "```")
 _LOGS = frozenset(
     words_in(
         "changelog changes history news release-notes release_notes releases summary _sidebar "
-        "code_of_conduct code-of-conduct coc contributing contribute contribution how_to_contribute hacking "
+        "code_of_conduct code-of-conduct coc contributing contribute contribution "
+        "how_to_contribute hacking "
         "license licence copying copyright authors contributors credits upgrading "
         "exercise exercises homework "
         "whatsnew whats_new roadmap todo agents claude 404 500 search genindex modindex py-modindex"
