@@ -236,17 +236,17 @@ Head = tuple[int, int, int, int, str]
 def _by_outline(pages: list[list[Line]], entries: Sequence[Entry]) -> list[Head]:
     """The lines that the outline names, on their pages."""
     heads = set()
-    found = 0
+    depth = 0
     """The depth to which the entries above this one were found."""
     for entry in entries:
         lines = pages[entry.page] if entry.page < len(pages) else []
         span = _named_lines(lines, _key(entry.title))
-        found = min(found, entry.level - 1)
+        depth = min(depth, entry.level - 1)
         if span is None:
             continue
         # Below an entry that was not found it would stand under the one before that.
-        level = entry.level if found == entry.level - 1 else 1
-        found += found == entry.level - 1
+        level = entry.level if depth == entry.level - 1 else 1
+        depth += depth == entry.level - 1
         title = _NUMBERED.sub("", entry.title) or entry.title
         if _APPENDIX.match(lines[span[0]].text):
             title = re.sub(r"^[A-Z]\s+", "", title)

@@ -114,7 +114,7 @@ class Drawing:
                 account[IN_PLACES] += 1
             else:
                 drawn[candidate.question.lower()] = candidate
-                holding.update(one.name for (one,) in looked.places)
+                holding.update(holder.name for (holder,) in looked.places)
                 if candidate.source == "links":
                     asked.add(candidate.quotes)
         left = sum(map(len, by_source.values())) - len(drawn) - account.total()
@@ -184,12 +184,14 @@ class Drawing:
                 for text in (quote, *_long_sentences(quote))
             }
             places |= _places_of(texts - places.keys(), self.documents)
-            found = [[_places(quote, places) for quote in one.quotes] for one in coming]
-            alone = [all(len(of_quote) == 1 for of_quote in of_all) for of_all in found]
+            standing = [_places_of_quotes(candidate, places) for candidate in coming]
+            alone = [
+                all(len(of_quote) == 1 for of_quote in of_all) for of_all in standing
+            ]
             self._seen.extend(compress(coming, alone))
             if any(alone):
                 self._passages[:] = [Passages.of(self.corpus, self.documents, self._seen)]
-            for candidate, of_all, is_alone in zip(coming, found, alone, strict=True):
+            for candidate, of_all, is_alone in zip(coming, standing, alone, strict=True):
                 is_elsewhere = is_alone and self._is_elsewhere(candidate)
                 yield _LookedFor(candidate, of_all, is_elsewhere)
             many *= 2
@@ -218,6 +220,11 @@ def _surest_first(turns: Iterable[_LookedFor]) -> Iterator[_LookedFor]:
         else:
             yield looked
     yield from later
+
+
+def _places_of_quotes(candidate: Candidate, known: Mapping[str, Places]) -> list[Places]:
+    """Where each quote of a candidate stands."""
+    return [_places(quote, known) for quote in candidate.quotes]
 
 
 def _places(quote: str, known: Mapping[str, Places]) -> Places:
