@@ -7,6 +7,7 @@ import pytest
 
 from calipers.io.documents.sections import as_document
 from calipers.io.documents.walk import KINDS
+from calipers.questions.begin.drawing import SURE
 from calipers.questions.begin.faq import from_faq
 from calipers.questions.begin.headings import SEVERAL, STEP, from_headings, why_no_question
 from calipers.questions.begin.languages import languages
@@ -735,3 +736,34 @@ def test_a_step_of_several_is_not_asked_alone(heading, is_step):
     text = f"# The gateway\n\n{BEGIN}\n\n## {heading}\n\n{PROSE}\n"
     last = [*from_headings(documents(a_md=text))][-1]
     assert (last.unfit == STEP) is is_step
+
+
+@pytest.mark.parametrize(
+    ("other", "is_alike"),
+    [
+        ("Order of the blue tables", True),  # all words of the one stand in the other
+        ("Tables", False),  # one word is too few
+        ("Order of red tables", False),
+        ("Colours of the server", False),
+    ],
+)
+def test_a_heading_that_another_of_its_page_repeats_is_less_sure(other, is_alike):
+    heading = "Order of blue tables in a page"
+    page = f"# The gateway\n\n{BEGIN}\n\n## {heading}\n\n{PROSE}\n\n## {other}\n\n- {PROSE}\n"
+    (one,) = (one for one in fit(from_headings(documents(a_md=page))) if heading in one.question)
+    assert (one.share < SURE) is is_alike
+    # Two words in another order say the same in scripts without spaces.
+    text = "客户端先等待一段时间，然后再次发送同一个请求。"
+    page = f"# 网关\n\n## 告警规则管理\n\n{text}\n\n## {{}}\n\n- 客户端\n"
+    for words, alike in (("管理告警规则", True), ("查看访问日志", False)):
+        library = documents(a_md=page.format(words))
+        (one,) = (one for one in fit(from_headings(library)) if "告警规则管理" in one.question)
+        assert (one.share < SURE) is alike
+
+
+@pytest.mark.parametrize(
+    "name", ["GnuCopyright", "3_0_release_notes", "the-license", "ChangeLog", "whats-new"]
+)
+def test_licences_and_lists_of_changes_ask_nothing(name):
+    page = as_document(f"{name}.md", "markdown", f"# Blue clients\n\n{PROSE}\n")
+    assert not [*from_headings(Library([page]))]

@@ -330,3 +330,27 @@ def test_a_target_whose_links_say_the_rest_is_less_sure(text, is_sure):
 )
 def test_what_other_sections_treat_is_not_answered(language, text):
     assert target(text, language=language).unfit == ONLY_LEADS
+
+
+@pytest.mark.parametrize(
+    ("language", "more"),
+    [
+        ("en", "For more information, ask the owner of the server."),
+        ("de", "Näheres weiß der Besitzer des Servers."),
+        ("fr", "Pour plus de détails, demandez au propriétaire."),
+        ("es", "Para más información, pregunte al dueño."),
+        ("it", "Per ulteriori dettagli, chiedete al proprietario."),
+        ("pt", "Para mais informações, pergunte ao dono."),
+        ("nl", "Voor meer informatie: de eigenaar."),
+        ("ru", "Подробнее расскажет владелец сервера."),
+        ("zh", "详情请咨询服务器的所有者。"),
+        ("ja", "詳しくはサーバーの管理者に聞いてください。"),
+    ],
+)
+def test_a_target_whose_details_are_elsewhere_is_less_sure(language, more):
+    prose = {"zh": "客户端先等待一段时间，然后再次发送同一个请求，最多重试五次。"}.get(
+        language, PROSE
+    )
+    assert target(f"{prose} {prose}", language=language).share >= SURE
+    found = target(f"{prose} {prose} {more}", language=language)
+    assert found.unfit == ONLY_LEADS or found.share < SURE

@@ -328,7 +328,7 @@ def without_markup(text: str) -> str:
 
 # What begins with a letter is looked for at once; that none is an image is asked of the few found.
 _LINKED = re.compile(
-    r"\[((?:[^\[\]]|\[[^\[\]]{0,300}\]){1,300})\]\(\s*<?([^)\s>]{1,1000})>?"
+    r"\[((?:[^\[\]]|\[[^\[\]]{0,300}\]){1,300})\]\(\s*<?(\{[{%][^)}]{1,300}[%}]\}|[^)\s>]{1,1000})>?"
     r"(?:\s+[\"'][^)]{0,300})?\)"
 )
 _REFERENCED = re.compile(r"\[([^\[\]]{1,300})\]\[([^\]]{0,300})\]")

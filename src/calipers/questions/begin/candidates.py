@@ -185,7 +185,7 @@ _NUMBER = re.compile(
     r"(?:[\dIVX]+|[A-Z](?=\.\d))(?:\.\d+)*[.):]?\s+(?:[-–—]\s+)?"
     r"|(?:appendix|annexe?|anhang|apéndice|приложение)\s+[A-Z][.:)]\s+"
     r"|第\s*[\d一二三四五六七八九十]+\s*[章节節部步][.:：、]?\s*|[一二三四五六七八九十]+、\s*"
-    r"|[\d]+(?:\.\d+)*[.):、]\s*|Q:\s+)",
+    r"|[\d]+(?:\.\d+)*[.):、]\s*|Q:\s+|\((?:FAQ|Q)\s*\d+\w?\)\s+)",
     re.IGNORECASE,
 )
 _MARKS = re.compile(

@@ -18,8 +18,9 @@ from calipers.questions.begin.candidates import (
     place,
     sentences,
 )
-from calipers.questions.begin.elsewhere import MUCH, Passages
+from calipers.questions.begin.elsewhere import MOST, MUCH, Passages
 from calipers.questions.begin.languages import reading_length
+from calipers.questions.begin.target import PARTLY
 from calipers.text import normalise
 
 TWICE = "asked in several places"
@@ -58,8 +59,13 @@ class _LookedFor:
     candidate: Candidate
     places: list[Places]
     """Those of each of its quotes."""
-    is_elsewhere: bool
-    """Whether another passage says much of its target."""
+    elsewhere: float
+    """The share of its target's words that another passage says."""
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether another passage says much of its target."""
+        return self.elsewhere >= MUCH
 
     @property
     def is_sure(self) -> bool:
@@ -70,6 +76,8 @@ class _LookedFor:
     def enough(self) -> int:
         """How many questions are enough not to ask this one, where it is not sure."""
         share = min(self.candidate.share, SURE)
+        if self.elsewhere >= MOST:
+            share = min(share, PARTLY)
         return next(enough for least, enough in ENOUGH if share >= least)
 
 
@@ -192,16 +200,15 @@ class Drawing:
             if any(alone):
                 self._passages[:] = [Passages.of(self.corpus, self.documents, self._seen)]
             for candidate, of_all, is_alone in zip(coming, standing, alone, strict=True):
-                is_elsewhere = is_alone and self._is_elsewhere(candidate)
-                yield _LookedFor(candidate, of_all, is_elsewhere)
+                elsewhere = self._elsewhere(candidate) if is_alone else 0.0
+                yield _LookedFor(candidate, of_all, elsewhere)
             many *= 2
 
-    def _is_elsewhere(self, candidate: Candidate) -> bool:
-        """Whether another passage says much of a target; a model's questions were asked that."""
-        return (
-            not candidate.source.startswith(MACHINE)
-            and self._passages[0].said_elsewhere(candidate) >= MUCH
-        )
+    def _elsewhere(self, candidate: Candidate) -> float:
+        """What another passage says of a target; of a model's questions that was asked before."""
+        if candidate.source.startswith(MACHINE):
+            return 0.0
+        return self._passages[0].said_elsewhere(candidate)
 
 
 def _surest_first(turns: Iterable[_LookedFor]) -> Iterator[_LookedFor]:

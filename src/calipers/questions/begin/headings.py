@@ -23,7 +23,7 @@ from calipers.questions.begin.candidates import (
     plain_heading,
     why_unfit,
 )
-from calipers.questions.begin.languages import USUAL, goes_on, languages
+from calipers.questions.begin.languages import UNSPACED, USUAL, goes_on, languages
 from calipers.questions.begin.library import Library, stems
 from calipers.questions.begin.target import PARTLY, find_target
 
@@ -35,6 +35,10 @@ NEW_WORDS = 3
 """Words that a target has and its question has not, at least."""
 BEGINNING = 80
 """Letters of a target in which these words are looked for first."""
+LEAST_ALIKE = 2
+"""Words of a heading that stand in another one, at least, for both to say nearly the same."""
+ALIKE_IN_PAIRS = 0.75
+"""The share of its pairs of signs, in scripts without spaces; of words it is all of them."""
 _VERSION = re.compile(
     r"\bv?\d+\.\d+|^\W*\d|\b(?:19|20)\d\d\b|\bversion \d", re.IGNORECASE
 )
@@ -60,6 +64,8 @@ _LOGS = frozenset(
         "whatsnew whats_new roadmap todo agents claude 404 500 search genindex modindex py-modindex"
     )
 )
+_BUILD = re.compile(r",?\s+[Vv]?\d+\.\d\S*[~+]\S*.*$")
+"""The name of a build behind the title of a manual."""
 _STEP = re.compile(
     r"\W*(?:(?:step|schritt|étape|paso|passo|passaggio|etapa|stap|шаг|步骤|ステップ|手順)"
     r"\s*[#№]?\s*[\d一二三四五六七八九十]|第[\d一二三四五六七八九十]+步)",
@@ -158,9 +164,25 @@ def _answered(
         candidate,
         quotes=answer.quotes,
         unfit=reason,
-        share=answer.share * (PARTLY if is_above else 1),
+        share=answer.share
+        * (PARTLY if is_above or _is_alike(section, document, candidate.language) else 1),
         find=None,
     )
+
+
+def _is_alike(section: Section, document: TextDocument, language: str) -> bool:
+    """Whether another heading of a page says nearly the same, above a text of its own."""
+    own = stems(content_words(plain_heading(section.heading), language))
+    # Two words in another order are other pairs of signs where they join.
+    share = ALIKE_IN_PAIRS if UNSPACED.search(section.heading) else 1
+    for other in document.sections:
+        if other is section or not document.text[other.body : other.end].strip():
+            continue
+        words = stems(content_words(plain_heading(other.heading), language))
+        least = min(len(own), len(words))
+        if least >= LEAST_ALIKE and len(own & words) >= share * least:
+            return True
+    return False
 
 
 def has_parts(section: Section, following: Section | None) -> bool:
@@ -234,7 +256,7 @@ def _asked(
         return heading, SEVERAL
     if says_enough and (
         library.is_front(document)
-        or stems(words) & stems(project)
+        or len(stems(words) & stems(project)) >= max(1, len(project) / 2)
         or (is_question(heading) and _says_little(document.title, language))
     ):
         return heading, ""
@@ -290,6 +312,7 @@ def _contexts(
     ]
     if title == plain_heading(section.heading):
         title = ""
+    title = _BUILD.sub("", title)
     # "Gauge: calls for everyone" is about Gauge.
     name = re.split(r"[:：|] | [–—-] ", title)[0]
     if name != title and not _says_little(name, language):
@@ -349,7 +372,11 @@ def is_log(name: str) -> bool:
         r"(?:^|/)(?:release(?:[-_ ]?note)?s?|changelogs?|news|whatsnew)/", name
     )
     # "release_2.7": what changed with a version.
-    is_licence = re.match(r"(?:[al]?gpl|g?fdl|licen[cs]|copying|copyright)", stem)
+    is_licence = re.search(
+        r"^(?:[al]?gpl|g?fdl|copying)|licen[cs]e|copyright"
+        r"|release[-_ ]?notes?|change[-_ ]?log|whats?[-_ ]new",
+        stem,
+    )
     return (
         stem in _LOGS
         or stem.startswith("announc")

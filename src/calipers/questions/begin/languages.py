@@ -55,6 +55,7 @@ class Language:
     docs: frozenset[str]
     announces: tuple[tuple[str, re.Pattern[str]], ...]
     """Patterns, each behind letters without which it matches nothing."""
+    details: re.Pattern[str]
     turns: re.Pattern[str]
     goes_on: re.Pattern[str]
     links: tuple[re.Pattern[str], ...] = field(default=())
@@ -82,6 +83,7 @@ def languages() -> dict[str, Language]:
                 *_patterns(entry["announces"], "" if code in _UNSPACED else r"\b"),
                 *_patterns(entry["opens"], "^"),
             ),
+            details=_anywhere(entry["details"], code),
             turns=_beginning(entry["turns"], code),
             goes_on=_beginning(entry["goes-on"], code),
             links=tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns),
@@ -93,6 +95,11 @@ def languages() -> dict[str, Language]:
 def _beginning(patterns: Iterable[str], code: str) -> re.Pattern[str]:
     """How a sentence of a language begins, by one of these."""
     return re.compile(rf"(?:{'|'.join(patterns)}){'' if code in _UNSPACED else _END}")
+
+
+def _anywhere(patterns: Iterable[str], code: str) -> re.Pattern[str]:
+    """One of these anywhere in a sentence of a language, where a word begins."""
+    return re.compile(("" if code in _UNSPACED else r"\b") + f"(?:{'|'.join(patterns)})")
 
 
 def _patterns(
@@ -153,6 +160,16 @@ def announces(
         for code in codes
         for always, pattern in among[code]
     )
+
+
+def leads_to_details(sentence: str, language: str = USUAL) -> bool:
+    """Whether a sentence says where more of what it is about stands.
+
+    >>> leads_to_details("For more information, ask the cook."), leads_to_details("Keys expire.")
+    (True, False)
+    """
+    of = USUAL if sentence.isascii() and language in _SCRIPTS else language
+    return languages()[of].details.search(sentence.lower()) is not None
 
 
 def turns(sentence: str, language: str = USUAL) -> bool:

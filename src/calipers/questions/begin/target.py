@@ -19,6 +19,7 @@ from calipers.questions.begin.languages import (
     announces,
     goes_on,
     languages,
+    leads_to_details,
     points_back,
     reading_length,
     turns,
@@ -232,7 +233,12 @@ def _of_units(
         or letters < MOSTLY * whole
         or _NEXT_ENTRY.match(rest) is not None
         # What has its details elsewhere is likely to be answered there as well.
-        or any(_leads_elsewhere(unit.text, links, language) for unit in kept)
+        or any(
+            leads_to_details(unit.text, language)
+            or _leads_elsewhere(unit.text, links, language)
+            for unit in kept
+            if not unit.is_block
+        )
     )
     share = (PARTLY if is_partly else 1) * (stop - at) / max(1, end - at)
     return Target(cut_short(quote) if is_cut else quote, share=share)
