@@ -66,7 +66,6 @@ from calipers.questions.gate.result import (
     raised_in_words,
     worst_queries,
 )
-from calipers.questions.gate.run_as_baseline import refuse_run
 from calipers.questions.inputs import is_reference, matched, with_cautions
 from calipers.questions.systems import measured_already, measured_before
 from calipers.shell import join_words
@@ -238,6 +237,8 @@ def _baseline(settings: "GateSettings", data: DataInput | None) -> Baseline | No
     if kept is not None:
         return kept
     if isinstance(named, str | os.PathLike) and Path(named).is_file():
+        from calipers.questions.gate.run_as_baseline import refuse_run
+
         refuse_run(Path(named), data, settings)
     return read_baseline(named)
 
