@@ -158,6 +158,16 @@ def test_a_run_as_a_baseline_is_refused_with_a_line_that_works_in_its_folder(fol
     assert (printed.code, printed.err.count("Error")) == (0, 0), printed.err
 
 
+def test_the_line_for_a_run_leaves_out_how_a_retriever_is_asked(folder):
+    (folder / "search.py").write_text("def search(query, k):\n    return ['a'] * k\n")
+    (folder / "old.json").write_text(json.dumps(records(N)))
+    live = ("--retriever", "search.py:search", "--ask-for", "20", "--workers", "2")
+    asked = (*live, "-g", "old.json", "-m", "mrr", "--baseline", "old.json")
+    save = refused("gate", *asked).split("`")[1]
+    assert save == "calipers gate save -m mrr old.json -g old.json -o old.baseline.json"
+    assert calipers_command(*shlex.split(save)[1:]).code == 0
+
+
 def test_no_line_is_proposed_where_no_ground_truth_is_known(folder):
     kept = [{"query": record["query"], "retrieved": record["retrieved"]} for record in records(N)]
     (folder / "old.json").write_text(json.dumps(kept))

@@ -528,6 +528,7 @@ def _value(argument: Argument, typed: Any, setting: Setting) -> Any:
 # Advice that can be pasted: another command for the same files.
 
 INPUTS = ("data", "systems", "ground_truth", "run", "retriever", "config")
+OF_RETRIEVERS = ("ask_for", "workers")
 NOT_AGAIN = (
     *("save", "html", "markdown", "junit", "per_query", "output", "accept"),
     *("explain", "quiet", "as_json", "output_format", "all"),
@@ -560,7 +561,9 @@ def typed_again(context: click.Context, words: str) -> str | None:
         value = context.params[parameter.name or ""]
         other = takes.get(parameter.name)
         if names_files and (
-            parameter.name in INPUTS or isinstance(parameter, click.Argument)
+            parameter.name in INPUTS
+            or isinstance(parameter, click.Argument)
+            or parameter.name in OF_RETRIEVERS
         ):
             continue
         if other is None:
