@@ -20,7 +20,7 @@ from calipers.labels.judged_truth import JudgedTruth, is_relevant, why_waiting
 from calipers.model.arrays import Floats
 from calipers.model.claim import Claim, Standing
 from calipers.model.document import Document, Note, of_claim
-from calipers.model.fact import Fact, Sentence, named, sentence, signed_short
+from calipers.model.fact import Fact, Sentence, commanded, named, sentence, signed_short
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import JUDGED_BY, MACHINE, Label, Pair, SwitchDraw, TargetsAs
 from calipers.model.result import Plain, ShowsItself
@@ -181,7 +181,7 @@ class Switch(Plain, ShowsItself, SwitchDraw):
         )
         if self.pool:
             serve = join_words(["calipers", "serve", "--pool", self.pool])
-            go_on = sentence("Go on: {it.text}", it=named(serve))
+            go_on = commanded("Go on: `{it.text}`", serve)
         if self.counted is None:
             return go_on
         return sentence(

@@ -1,6 +1,7 @@
 """Grids: what a file may say, every combination once, interrupted or not, and one comparison."""
 
 import json
+import re
 import subprocess
 import sys
 import textwrap
@@ -340,5 +341,7 @@ def test_the_price_of_the_best_combination_is_said_in_tokens(tokens, sentence):
     comparison = calipers.compare(runs, truth, metrics="mrr@10")
     grid = Grid((), {}, {}, comparison, best="new", tokens=tokens)
     assert tokens_sentence(grid) == sentence
+    facts = {fact.count for fact in tokens_sentence(grid).facts if fact.count is not None}
+    assert facts == {int(number) for number in re.findall(r"\b\d+\b(?!%)", sentence)}
     assert sentence in " ".join(str(grid).split())
     assert tokens_sentence(replace(grid, best="old")) == ""

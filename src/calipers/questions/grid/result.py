@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from calipers.frozen import dataclass
 from calipers.live.document import duration
 from calipers.model.document import Cell, Cells, Column, Document, Note, Table
+from calipers.model.fact import Fact, Sentence, sentence
 from calipers.model.result import HasRows, plain, sentences_of
 from calipers.questions.compare.document import document as comparison_document
 from calipers.questions.compare.result import Comparison
@@ -101,27 +102,32 @@ def document(grid: Grid) -> Document:
     )
 
 
-def tokens_sentence(grid: Grid) -> str:
+def tokens_sentence(grid: Grid) -> Sentence:
     """What more, or less, the best combination takes than the baseline; empty where unknown."""
-    usual = grid.tokens.get(grid.comparison.baseline)
+    baseline = grid.comparison.baseline
+    usual = grid.tokens.get(baseline)
     best = grid.tokens.get(grid.best or "")
-    if (
-        usual is None
-        or best is None
-        or grid.best == grid.comparison.baseline
-        or not usual
-    ):
-        return ""
+    if not usual or best is None or grid.best == baseline:
+        return Sentence("")
+    takes = Fact(
+        about="count",
+        system=grid.best,
+        against=baseline,
+        count=round(best),
+        text="tokens",
+    )
     share = abs(best - usual) / usual
     if share < SAME_TOKENS:
-        return (
-            f"{grid.best} takes as many tokens as {grid.comparison.baseline}: "
-            f"{best:,.0f}."
+        return sentence(
+            "{it.system} takes as many tokens as {it.against}: {it.count}.", it=takes
         )
-    more = "more" if best > usual else "fewer"
-    return (
-        f"{grid.best} takes {share:.0%} {more} tokens than {grid.comparison.baseline}: "
-        f"{best:,.0f} per query, not {usual:,.0f}."
+    return sentence(
+        "{it.system} takes {share.value:.0%} {more} tokens than {it.against}: {it.count} per "
+        "query, not {usual.count}.",
+        it=takes,
+        share=Fact(about="count", system=grid.best, value=share, text="share of tokens"),
+        more="more" if best > usual else "fewer",
+        usual=Fact(about="count", system=baseline, count=round(usual), text="tokens"),
     )
 
 
