@@ -99,6 +99,19 @@ def test_too_few_fit_questions_ask_for_more_by_a_command_that_works(questions, m
     assert calipers_command("eval", *RUN, "--corrected-by", "questions.jsonl").code == 0
 
 
+def test_the_corrected_number_of_another_folder_names_its_settings(questions, monkeypatch):
+    (questions.parent / "out").mkdir()
+    moved = questions.rename(questions.parent / "out" / "questions.jsonl")
+    (moved.parent / "calipers.toml").write_text(
+        'ground-truth = "questions.jsonl"\nrun = "../run.jsonl"\n'
+    )
+    monkeypatch.setattr("sys.stdin", io.StringIO("y" * 20))
+    done = calipers_command("labels", "sample", "out/questions.jsonl", "-n", "3")
+    assert done.code == 0, done.err
+    command = re.search(r"The corrected number: calipers (.*)", done.out)[1]
+    assert calipers_command(*command.split()).code == 0, command
+
+
 def test_what_is_unfit_leaves_the_set_by_a_command(questions, monkeypatch):
     sample(monkeypatch, "yynyn", "-n", "3")
     done = calipers_command("labels", "sample", "questions.jsonl", "--drop")

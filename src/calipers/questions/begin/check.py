@@ -18,7 +18,7 @@ from calipers.model.fact import Fact, sentence
 from calipers.model.labels import CHECKED, FIT, MACHINE, NOBODY, TO_CHECK, WRONG
 from calipers.model.result import Plain, ShowsItself
 from calipers.questions.begin.candidates import SOURCES, place
-from calipers.questions.begin.files import DROPPED, write_lines
+from calipers.questions.begin.files import DROPPED, SETTINGS, write_lines
 from calipers.shell import join_words
 
 if TYPE_CHECKING:
@@ -47,6 +47,9 @@ class CheckedQuestions(Plain, ShowsItself):
     """How many this call moved out of the file."""
     waiting: tuple[dict[str, Any], ...]
     """The records that are drawn and not checked yet, in the order of the draw."""
+
+    config: str | None = None
+    """The settings beside the file, where they are not those of the current folder."""
 
     @property
     def left(self) -> int:
@@ -122,7 +125,15 @@ def check(path: Path, settings: "LabelsCheckSettings") -> CheckedQuestions:
         waiting=tuple(
             record for record in ordered if record["tags"].get(CHECKED) == TO_CHECK
         ),
+        config=_config_beside(path),
     )
+
+
+def _config_beside(path: Path) -> str | None:
+    """The settings that stand beside a file in another folder, which commands must name."""
+    settings = path.with_name(SETTINGS)
+    is_here = path.resolve().parent == Path.cwd()
+    return None if is_here or not settings.is_file() else str(settings)
 
 
 def _dropped(path: Path, records: list[Any], bad: list[Any]) -> list[Any]:
@@ -180,7 +191,9 @@ def document(questions: CheckedQuestions) -> Document:
             )
         )
     elif questions.fit > 1:
-        after = join_words(["calipers", "eval", "--corrected-by", questions.file])
+        config = [] if questions.config is None else ["--config", questions.config]
+        words = ["calipers", "eval", *config, "--corrected-by", questions.file]
+        after = join_words(words)
         notes.append(Note("next", f"The corrected number: `{after}`"))
     if unfit:
         drop = join_words([*sample, "--drop"])
