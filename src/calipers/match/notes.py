@@ -159,20 +159,31 @@ def may_be_swapped(truth: GroundTruth, some: FirstResults | None) -> list[str]:
     ]
 
 
-def made_from_documents(truth: GroundTruth) -> list[str]:
-    """A note where most questions were made from documents: their number is a smoke test."""
+def made_queries(truth: GroundTruth) -> pl.Series | None:
+    """Which queries `init FOLDER` made from documents; None where no query can be."""
     if "source" not in truth.tags:
-        return []
+        return None
     # Few sets have such a tag, so most commands never load this.
     from calipers.model.labels import MACHINE, MADE_FROM, MADE_TAGS
 
     if not all(name in truth.tags for name in MADE_TAGS):
-        return []
+        return None
     source, *places = (truth.tags[name].cast(pl.String) for name in MADE_TAGS)
-    is_models = source.str.starts_with(MACHINE)
-    is_made = source.is_in(MADE_FROM) | is_models
+    is_made = source.is_in(MADE_FROM) | source.str.starts_with(MACHINE)
     for place in places:
         is_made &= place.is_not_null()
+    return is_made.fill_null(value=False)
+
+
+def made_from_documents(truth: GroundTruth) -> list[str]:
+    """A note where most questions were made from documents: their number is a smoke test."""
+    is_made = made_queries(truth)
+    if is_made is None:
+        return []
+    from calipers.model.labels import MACHINE
+
+    source = truth.tags["source"].cast(pl.String)
+    is_models = source.str.starts_with(MACHINE)
     made = int(is_made.sum())
     if not made or 2 * made <= len(source):
         return []

@@ -99,6 +99,26 @@ def test_too_few_fit_questions_ask_for_more_by_a_command_that_works(questions, m
     assert calipers_command("eval", *RUN, "--corrected-by", "questions.jsonl").code == 0
 
 
+def test_questions_that_people_add_are_kept_and_neither_drawn_nor_corrected(questions, monkeypatch):
+    answers = dict.fromkeys(
+        (one["id"] for one in calipers.labels_check(questions, most=4).waiting), "yes"
+    )
+    calipers.labels_check(questions, most=4, answers=answers)
+    before = calipers_command("eval", *RUN, "--corrected-by", "questions.jsonl", "--json")
+    own = {"id": "own", "query": "What is it?", "ground_truth": [{"quote": "It is not there."}]}
+    with questions.open("a") as file:
+        file.write(json.dumps(own) + "\n")
+    again = sample(monkeypatch, "xx", "-n", "4")
+    assert again.code == 0, again.err
+    assert "4 of 4 checked questions are fit" in again.out
+    assert json.loads(questions.read_text().splitlines()[-1]) == own
+    after = calipers_command("eval", *RUN, "--corrected-by", "questions.jsonl", "--json")
+    assert json.loads(after.out)["corrected"] == json.loads(before.out)["corrected"]
+    sample(monkeypatch, "n", "-n", "5")
+    assert calipers_command("labels", "sample", "questions.jsonl", "--drop").code == 0
+    assert json.loads(questions.read_text().splitlines()[-1]) == own
+
+
 def test_the_corrected_number_of_another_folder_names_its_settings(questions, monkeypatch):
     (questions.parent / "out").mkdir()
     moved = questions.rename(questions.parent / "out" / "questions.jsonl")

@@ -6,6 +6,7 @@ which is written anew after each answer. So nothing is lost when somebody stops.
 
 import os
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -58,7 +59,13 @@ class CheckedQuestions(Plain, ShowsItself):
 
 
 def made_questions(path: str | os.PathLike[str]) -> list[dict[str, Any]] | None:
-    """The records of a file that `init FOLDER` wrote; None for any other file."""
+    """The records that `init FOLDER` wrote, of a file of questions; None for any other file."""
+    records = _questions_in(path)
+    return None if records is None else [*filter(_is_made, records)]
+
+
+def _questions_in(path: str | os.PathLike[str]) -> list[dict[str, Any]] | None:
+    """The records of a file to which people may have added theirs; None for any other file."""
     try:
         lines = Path(path).read_bytes().splitlines()
         records = [
@@ -72,12 +79,19 @@ def made_questions(path: str | os.PathLike[str]) -> list[dict[str, Any]] | None:
         ) from error
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
-    return records if records and all(map(_is_made, records)) else None
+    if any(map(_is_made, records)) and all(map(_is_question, records)):
+        return records
+    return None
+
+
+def _is_question(record: Mapping[str, object]) -> bool:
+    """Whether a record asks something, and holds no results."""
+    return isinstance(record.get("query"), str) and "retrieved" not in record
 
 
 def _is_made(record: dict[str, Any]) -> bool:
     tags = record.get("tags")
-    if not isinstance(tags, dict) or "file" not in tags or "retrieved" in record:
+    if not isinstance(tags, dict) or "file" not in tags or not _is_question(record):
         return False
     source = tags.get("source")
     return isinstance(source, str) and (source in SOURCES or source.startswith(MACHINE))
@@ -85,14 +99,16 @@ def _is_made(record: dict[str, Any]) -> bool:
 
 def check(path: Path, settings: "LabelsCheckSettings") -> CheckedQuestions:
     """Draw questions, note the answers, and drop those that are not fit if that is asked."""
-    records = made_questions(path)
+    records = _questions_in(path)
     if records is None:
         raise InvalidInput(
             f"{path} holds no questions that calipers init FOLDER made; name those."
         )
-    named = {str(record.get("id")): record for record in records}
+    # Questions that people added are theirs: they are kept, and not asked about.
+    ours = [*filter(_is_made, records)]
+    named = {str(record.get("id")): record for record in ours}
     ordered = sorted(
-        records,
+        ours,
         key=lambda record: place(settings.seed, record.get("id"), record["query"]),
     )
     # The draw stands in the file before the first answer: nobody chooses what is checked.
@@ -109,15 +125,16 @@ def check(path: Path, settings: "LabelsCheckSettings") -> CheckedQuestions:
                 f"that was drawn from {path}, with {', '.join(ANSWERS)}."
             )
         named[name]["tags"][CHECKED] = answer
-    bad = [record for record in records if record["tags"].get(CHECKED) in (NOBODY, WRONG)]
+    bad = [record for record in ours if record["tags"].get(CHECKED) in (NOBODY, WRONG)]
     if settings.drop:
         records = _dropped(path, records, bad)
+        ours = [*filter(_is_made, records)]
     write_lines(path, records)
-    counts = Counter(record["tags"].get(CHECKED) for record in records)
+    counts = Counter(record["tags"].get(CHECKED) for record in ours)
     return CheckedQuestions(
         file=str(path),
-        questions=len(records),
-        drawn=len(records) - counts[None],
+        questions=len(ours),
+        drawn=len(ours) - counts[None],
         fit=counts[FIT],
         nobody_asks=counts[NOBODY],
         wrong_target=counts[WRONG],

@@ -16,6 +16,7 @@ from calipers.engines.summary import value_bounds
 from calipers.errors import InvalidInput
 from calipers.frozen import dataclass
 from calipers.io.load import load
+from calipers.match.notes import made_queries
 from calipers.model.document import Cell, Column, Document, Note, Table
 from calipers.model.fact import Fact, sentence
 from calipers.model.ground_truth import GroundTruth
@@ -56,6 +57,8 @@ class SampleOfPeople:
     """Made questions that people checked; ``truth`` holds those that are fit, and they
     alone count.
     """
+    made: GroundTruth | None = None
+    """The made questions, where people's own stand beside them: those need no correction."""
 
 
 def sample_of_people(
@@ -139,8 +142,11 @@ def _as_checked(truth: GroundTruth, checked: pl.Series, people: object) -> Sampl
             f"Check more questions with `{more}`: {fit} of {drawn} are fit, and at least "
             f"{FEWEST} must be."
         )
+    is_made = made_queries(truth)
     return SampleOfPeople(
-        truth.only((checked == FIT).fill_null(value=False)), checked=drawn
+        truth.only((checked == FIT).fill_null(value=False)),
+        checked=drawn,
+        made=None if is_made is None or is_made.all() else truth.only(is_made),
     )
 
 

@@ -163,7 +163,8 @@ def _corrected(
     queries = pair.ground_truth.queries["query"].to_list()
     sample = sample_of_people(people, sampled, queries, pair.as_read[0].fingerprint)
     by_people = score(judged_by(pair, sample.truth), metrics)
-    machine = score(pair, metrics)
+    every = pair if sample.made is None else judged_by(pair, sample.made)
+    machine = score(every, metrics)
     return correct_scores(
         machine, by_people, intervals.confidence, sample.looks, sample.checked
     )
