@@ -43,7 +43,7 @@ def _first_line(questions: FirstQuestions) -> Sentence:
     where = (
         "as the first result"
         if questions.k == 1
-        else f"in the first {questions.k} results"
+        else f"in the first {questions.k:,} results"
     )
     ends = questions.interval
     found = Fact(
@@ -70,7 +70,7 @@ def _first_line(questions: FirstQuestions) -> Sentence:
 def _by_source(questions: FirstQuestions) -> Table:
     """A row for each source; at rank 1 is said once."""
     heads: list[Column | str] = [Column("source", words=True), "questions", "documents"]
-    heads.append(f"in first {questions.k}")
+    heads.append(f"in first {questions.k:,}")
     if questions.k > 1:
         heads.append("at rank 1")
     rows = []
