@@ -417,6 +417,19 @@ def test_an_encoding_that_was_guessed_is_named_on_the_first_screen(tmp_path):
     assert "guess" not in str(calipers.first_questions(tmp_path))
 
 
+def test_pdfs_that_cannot_be_read_are_named_on_the_first_screen(tmp_path, monkeypatch):
+    docs = write_docs(tmp_path / "docs")
+    for name in ("a.pdf", "b.pdf"):
+        (docs / name).write_bytes(b"%PDF-1.4")
+
+    def without_pypdf(path):
+        raise ImportError("pypdf")
+
+    monkeypatch.setattr("calipers.io.documents.pdf.text_of_pdf", without_pypdf)
+    printed = " ".join(str(calipers.first_questions(docs, questions=3)).split())
+    assert "2 PDFs were passed over; to read them: pip install" in printed
+
+
 def test_every_number_of_the_first_screen_is_a_fact(tmp_path):
     for number in range(12):
         heading = f"# Retry the call of client {'abcdefghijkl'[number]}"

@@ -55,6 +55,8 @@ whether the line ignores them or takes an earlier one back."""
 
 UNNAMED = ""
 """The kind of a file without an ending, until it is read."""
+UNREAD_PDF = ".pdf ("
+"""How the reason begins where PDFs were passed over for want of the extra that reads them."""
 GUESSED = "not UTF-8, read as "
 """How the reason begins where a file was read, with an encoding that had to be guessed."""
 
@@ -221,7 +223,7 @@ def _read_pdf(path: Path) -> tuple[SourceText | None, str | None]:
     try:
         text, sections, title = text_of_pdf(path)
     except ImportError:
-        return None, f".pdf ({pip_install('pdf')} reads them)"
+        return None, f"{UNREAD_PDF}{pip_install('pdf')} reads them)"
     except Exception:  # noqa: BLE001 - a damaged PDF may raise anything
         return None, "damaged PDF"
     if not text.strip():

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from calipers.io.documents.walk import GUESSED
+from calipers.io.documents.walk import GUESSED, UNREAD_PDF
 from calipers.model.claim import cannot_show
 from calipers.model.document import Block, Column, Document, Lines, Note, Table
 from calipers.model.fact import Fact, Sentence, commanded, named, replaced, sentence
@@ -11,6 +11,7 @@ from calipers.questions.begin.files import QUESTIONS, ProjectFiles
 from calipers.questions.begin.result import FirstQuestions, LeftOut
 from calipers.shell import join_words
 from calipers.statistics.queries_to_detect import usual_queries_to_detect
+from calipers.version import pip_install
 
 
 def document(questions: FirstQuestions) -> Document:
@@ -20,6 +21,12 @@ def document(questions: FirstQuestions) -> Document:
         # No note, as one of those would be left out for it.
         words = "Not UTF-8, so the encoding is a guess: {it.text}."
         blocks.append(Lines([sentence(words, it=named(guesses))], prose=True))
+    for left in questions.passed_over:
+        if left.reason.startswith(UNREAD_PDF):
+            count = Fact(about="count", count=left.count, text="PDF")
+            words = "{it.count:PDF was|PDFs were} passed over; to read them: {how.text}"
+            how = named(pip_install("pdf"))
+            blocks.append(Lines([sentence(words, it=count, how=how)], prose=True))
     blocks.append(_account(questions))
     if questions.passed_over:
         title = "Files that were passed over, or read with a guess"
