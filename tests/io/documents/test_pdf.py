@@ -130,3 +130,23 @@ def test_what_stands_under_a_lost_chapter_stands_not_under_the_one_before():
     assert [head[3:] for head in heads] == [(1, "Orders"), (1, "Machines"), (2, "Print")]
     lost = [entries[0], Entry("C Of no page", 1, 1), entries[2]]
     assert [head[3:] for head in _by_outline(pages, lost)] == [(1, "Orders"), (1, "Print")]
+
+
+def test_a_pdf_that_cannot_be_read_says_why(tmp_path):
+    from pypdf import PdfReader, PdfWriter
+
+    whole = write_pdf(tmp_path / "whole.pdf", outline=True)
+    for name, password in (("locked.pdf", "secret"), ("open.pdf", "")):
+        writer = PdfWriter(clone_from=PdfReader(whole))
+        writer.encrypt(password, "owner", algorithm="RC4-128")
+        writer.write(tmp_path / name)
+    (tmp_path / "junk.pdf").write_bytes(b"no PDF")
+    (tmp_path / "zero.pdf").write_bytes(b"")
+    passed: dict[str, list[str]] = {}
+    names = [one.name for one in read_documents(tmp_path, passed)]
+    assert names == ["open.pdf", "whole.pdf"]
+    assert passed == {
+        "PDF with a password": ["locked.pdf"],
+        "damaged PDF": ["junk.pdf"],
+        "empty": ["zero.pdf"],
+    }

@@ -159,6 +159,8 @@ def _why_not(
 
 def _text(path: Path, kind: str, size: int) -> tuple[SourceText | None, str | None]:
     """The text of a file, and why there is none, or what was guessed."""
+    if kind == "pdf" and not size:
+        return None, "empty"
     if size > LARGEST:
         return None, f"larger than {LARGEST // 1_000_000} MB"
     if kind == "pdf":
@@ -216,6 +218,10 @@ _NO_DOCUMENT = re.compile(
 """Files without an ending that are no documents: how to build, and what is allowed."""
 
 
+LOCKED = ("FileNotDecryptedError", "WrongPasswordError", "DependencyError")
+"""What pypdf raises where a PDF is encrypted; the last without a package that decrypts it."""
+
+
 def _read_pdf(path: Path) -> tuple[SourceText | None, str | None]:
     """The text of a PDF and its sections; pypdf is an extra."""
     from calipers.io.documents.pdf import text_of_pdf
@@ -224,8 +230,9 @@ def _read_pdf(path: Path) -> tuple[SourceText | None, str | None]:
         text, sections, title = text_of_pdf(path)
     except ImportError:
         return None, f"{UNREAD_PDF}{pip_install('pdf')} reads them)"
-    except Exception:  # noqa: BLE001 - a damaged PDF may raise anything
-        return None, "damaged PDF"
+    except Exception as error:  # noqa: BLE001 - a damaged PDF may raise anything
+        is_locked = type(error).__name__ in LOCKED
+        return None, "PDF with a password" if is_locked else "damaged PDF"
     if not text.strip():
         return None, "PDF without a text, such as a scan"
     return SourceText("pdf", text, tuple(sections), title), None
