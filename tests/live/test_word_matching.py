@@ -58,6 +58,22 @@ def test_batches_change_nothing(monkeypatch):
     assert ask(*texts).equals(whole)
 
 
+def test_a_word_that_stands_more_often_than_a_byte_holds_counts_as_often(monkeypatch):
+    """Counts take as few bytes as the batch needs; one batch may need more than another."""
+    monkeypatch.setattr(corpus_module, "ROWS_AT_ONCE", 1)
+    corpus = {"much": "cat " * 70_000, "some": "cat " * 300 + "dog", "few": "cat dog dog"}
+    index = WordIndex.of(open_corpus(corpus))
+    chunks, scores = index.best(["cat"], 3)
+    sizes = [70_000, 301, 3]
+    average = sum(sizes) / 3
+    weight = math.log1p(0.5 / 3.5)
+    often = {0: 70_000, 1: 300, 2: 1}
+    for chunk, score in zip(chunks.tolist(), scores.tolist(), strict=True):
+        delay = 1.5 * (0.25 + 0.75 * sizes[chunk] / average)
+        assert score == pytest.approx(weight * often[chunk] / (often[chunk] + delay), rel=1e-12)
+    assert sorted(chunks.tolist()) == [0, 1, 2]
+
+
 def test_ids_of_queries_alone_say_nothing_of_words():
     health = audit({"q1": ["cat"], "q2": ["dog"]}, corpus=CORPUS)
     assert "word_matching" not in health.facts

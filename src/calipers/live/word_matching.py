@@ -21,12 +21,14 @@ from calipers.io.documents.walk import open_folder
 from calipers.live.adapters.base import Retriever
 from calipers.live.adapters.callable import from_callable
 from calipers.live.answers import Layout
-from calipers.model.arrays import Floats, Ints
+from calipers.model.arrays import Counts, Floats, Ints
 from calipers.model.run import Run
 from calipers.names import words_in
 
 SPLIT_AT_ONCE = 1_000
 """Chunks whose words are in memory at once: they take twenty times the room of what is kept."""
+OWNER_BITS = 16
+"""Bits for the number of a chunk among so many."""
 K1 = 1.5
 B = 0.75
 DEPTH = 10
@@ -45,14 +47,49 @@ def words_of(texts: pl.Series) -> pl.DataFrame:
 
 
 @dataclass(frozen=True, eq=False)
+class _Postings:
+    """Which of some chunks hold which words, in the order of the words and then of the chunks."""
+
+    term: Counts
+    """The number of each word."""
+    owner: Counts
+    """The number of the chunk that holds it, behind the first of these chunks."""
+    often: Counts
+    first: int
+
+    @classmethod
+    def of(cls, words: pl.DataFrame, terms: dict[str, int], first: int) -> "_Postings":
+        """From the words of chunks (owner, word); words without a number get the next one."""
+        own = words.select("word").unique()
+        numbers = [terms.setdefault(word, len(terms)) for word in own["word"]]
+        own = own.with_columns(term=pl.Series(numbers, dtype=pl.Int64))
+        pairs = words.join(own, on="word")
+        # Both in one number, which sorts much faster than a table of two columns.
+        key = (pairs["term"].to_numpy() << OWNER_BITS) + pairs["owner"].to_numpy()
+        key, often = np.unique(key, return_counts=True)
+        owner = key & ((1 << OWNER_BITS) - 1)
+        return cls(_small(key >> OWNER_BITS), _small(owner), _small(often), first)
+
+
+def _small(numbers: Ints) -> Counts:
+    """Numbers in as few bytes as the largest takes."""
+    return numbers.astype(np.min_scalar_type(numbers.max(initial=0)))
+
+
+@dataclass(frozen=True, eq=False)
 class WordIndex:
     """Which chunks hold which words, and how much that counts."""
 
     terms: dict[str, int]
     starts: Ints
     """Where the chunks of each term begin in ``owner``."""
-    owner: Ints
-    gains: Floats
+    owner: Counts
+    often: Counts
+    """How often each of these chunks holds the term."""
+    weights: Floats
+    """How much each term counts."""
+    delays: Floats
+    """How much the words of a chunk lose by its length."""
     chunks: pl.DataFrame
     """id, document, start and end; with text where it is kept."""
     texts: Callable[[pl.DataFrame], pl.Series] | None = None
@@ -84,29 +121,15 @@ class WordIndex:
             sizes.append(np.bincount(words["owner"].to_numpy(), minlength=batch.height))
             if wanted is not None:
                 words = words.filter(pl.col("word").is_in(wanted.implode()))
-            counted = words.group_by("word", "owner").len("often")
-            owner = pl.col("owner").cast(pl.Int32) + before
-            # Numbers take half the memory of words, and sort faster.
-            own = counted.select("word").unique()
-            numbers = [terms.setdefault(word, len(terms)) for word in own["word"]]
-            own = own.with_columns(term=pl.Series(numbers, dtype=pl.Int32))
-            numbered = counted.join(own, on="word")
-            postings.append(
-                numbered.select("term", owner, pl.col("often").cast(pl.UInt16))
-            )
+            postings.append(_Postings.of(words, terms, before))
             names.append(batch.select(columns))
             before += batch.height
-        table = pl.concat(postings).sort("term", "owner")
-        postings.clear()
-        holding = np.bincount(table["term"].to_numpy(), minlength=len(terms))
-        starts = np.concatenate([[0], np.cumsum(holding)]).astype(np.int64)
+        starts, owner, often = _by_term(postings, len(terms), before)
+        holding = np.diff(starts)
         length = np.concatenate(sizes)
         weights = np.log1p((before - holding + 0.5) / (holding + 0.5))
-        delay = K1 * (1 - B + B * length / max(length.mean(), 1e-9))
-        often = table["often"].to_numpy()
-        place = table["owner"].to_numpy()
-        gains = np.repeat(weights, holding) * often / (often + delay[place])
-        return cls(terms, starts, place, gains, pl.concat(names), texts)
+        delays = K1 * (1 - B + B * length / max(length.mean(), 1e-9))
+        return cls(terms, starts, owner, often, weights, delays, pl.concat(names), texts)
 
     def best(self, words: Sequence[str], k: int) -> tuple[Ints, Floats]:
         """The best chunks for some words, best first, and their scores."""
@@ -114,7 +137,10 @@ class WordIndex:
         for word in words:
             if (term := self.terms.get(word)) is not None:
                 here = slice(self.starts[term], self.starts[term + 1])
-                score[self.owner[here]] += self.gains[here]
+                owner = self.owner[here]
+                often = self.often[here]
+                gains = self.weights[term] * often / (often + self.delays[owner])
+                score[owner] += gains
         least = np.partition(score, -k)[-k] if len(score) > k else 0.0
         chunk = np.flatnonzero((score >= least) & (score > 0.0))
         chunk = chunk[np.argsort(-score[chunk], kind="stable")][:k]
@@ -136,6 +162,32 @@ class WordIndex:
         score = np.concatenate([score for _, score in rankings])
         rows = rows.with_columns(query=queries["query"].gather(owners), score=score)
         return Run.from_frame(rows, order="listed", name=NAME)
+
+
+def _by_term(
+    postings: list[_Postings], terms: int, chunks: int
+) -> tuple[Ints, Counts, Counts]:
+    """Where each term begins, and the chunks and counts of all terms; takes the postings away."""
+    holding = np.zeros(terms, dtype=np.int64)
+    for some in postings:
+        holding += np.bincount(some.term, minlength=terms)
+    starts = np.concatenate([[0], np.cumsum(holding)]).astype(np.int64)
+    owner = np.empty(starts[-1], dtype=np.min_scalar_type(chunks))
+    often = np.empty(
+        starts[-1],
+        dtype=np.result_type(np.uint8, *(some.often.dtype for some in postings)),
+    )
+    free = starts[:-1].copy()
+    postings.reverse()
+    while postings:
+        some = postings.pop()
+        own = np.bincount(some.term, minlength=terms)
+        # Its terms stand in order: each posting goes behind those of its term that came before.
+        at = np.arange(some.term.size) + (free - np.cumsum(own) + own)[some.term]
+        owner[at] = some.owner.astype(owner.dtype) + owner.dtype.type(some.first)
+        often[at] = some.often
+        free += own
+    return starts, owner, often
 
 
 NAME = "plain word matching"

@@ -15,6 +15,7 @@ from calipers.errors import InvalidInput
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
+Counts: TypeAlias = NDArray[np.unsignedinteger]
 Bools: TypeAlias = NDArray[np.bool_]
 Hashes: TypeAlias = NDArray[np.uint64]
 

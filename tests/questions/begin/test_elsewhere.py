@@ -30,7 +30,7 @@ def test_the_share_is_the_most_that_any_other_passage_says(seed):
     section = holder.sections[drawn.randrange(1, 3)]
     quote = holder.text[section.body : section.end].strip()
     candidate = Candidate(section.heading, "headings", holder.name, 1, quotes=(quote,))
-    passages = Passages.of(corpus_of(documents, "docs"), documents, [candidate])
+    passages = Passages.of(corpus_of(documents, "docs"), documents)
     own = stems(content_words(f"{section.heading} {quote}"))
     chunks = [(one, one.text[start:end]) for one in documents for start, end in one.chunks()]
     others = [text for one, text in chunks if not (one is holder and quote in text)]

@@ -17,6 +17,7 @@ from calipers.io.load import load_ground_truth
 from calipers.questions.audit import rule as audit_rule
 from calipers.questions.begin import drawing
 from calipers.questions.begin.candidates import in_turns
+from calipers.questions.begin.elsewhere import Passages
 from calipers.questions.begin.target import find_target
 from tests.command import calipers_command
 
@@ -465,13 +466,22 @@ def test_targets_that_pages_share_are_dropped_with_few_searches_of_all_text(tmp_
         searched.append(quotes)
         return places_of(quotes, documents)
 
+    indexed = []
+    passages_of = Passages.of
+
+    def indexed_once(*about):
+        indexed.append(about)
+        return passages_of(*about)
+
     monkeypatch.setattr(drawing, "_places_of", noted)
+    monkeypatch.setattr(Passages, "of", indexed_once)
     few = calipers.first_questions(docs, questions=3)
     dropped = {left.reason: left.count for left in few.dropped}
     assert dropped["the target stands in several places"] > 10
     assert few.considered == few.questions + sum(dropped.values())
     assert len(searched) <= 4  # 6, 12, 24, 48
     assert len(set().union(*searched)) == sum(map(len, searched))  # none twice
+    assert len(indexed) == 1
 
 
 def test_an_audit_of_the_documents_that_hold_targets_counts_what_one_of_all_counts(

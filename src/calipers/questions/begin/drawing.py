@@ -2,8 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
-from itertools import chain, compress, islice, zip_longest
+from functools import cached_property
+from itertools import chain, islice, zip_longest
 
 from calipers.frozen import dataclass
 from calipers.io.corpus import Corpus
@@ -90,9 +90,11 @@ class Drawing:
     """The documents as passages."""
     most: int
     seed: int
-    _seen: list[Candidate] = field(default_factory=list)
-    _passages: list[Passages] = field(default_factory=list)
-    """The passages with the words of all that were seen; one at a time."""
+
+    @cached_property
+    def _passages(self) -> Passages:
+        """The passages by their words, which are read once and only where a target is asked."""
+        return Passages.of(self.corpus, self.documents)
 
     def draw(
         self, by_source: Mapping[str, list[Candidate]], dropped: Counter[str]
@@ -139,7 +141,7 @@ class Drawing:
             ),
         )
         holders = [document for document in self.documents if document.name in holding]
-        return Drawn(chosen, holders, self._passages[0].index if drawn else None)
+        return Drawn(chosen, holders, self._passages.index if drawn else None)
 
     def _in_order(
         self, by_source: Mapping[str, list[Candidate]], account: Counter[str]
@@ -196,9 +198,6 @@ class Drawing:
             alone = [
                 all(len(of_quote) == 1 for of_quote in of_all) for of_all in standing
             ]
-            self._seen.extend(compress(coming, alone))
-            if any(alone):
-                self._passages[:] = [Passages.of(self.corpus, self.documents, self._seen)]
             for candidate, of_all, is_alone in zip(coming, standing, alone, strict=True):
                 elsewhere = self._elsewhere(candidate) if is_alone else 0.0
                 yield _LookedFor(candidate, of_all, elsewhere)
@@ -208,7 +207,7 @@ class Drawing:
         """What another passage says of a target; of a model's questions that was asked before."""
         if candidate.source.startswith(MACHINE):
             return 0.0
-        return self._passages[0].said_elsewhere(candidate)
+        return self._passages.said_elsewhere(candidate)
 
 
 def _surest_first(turns: Iterable[_LookedFor]) -> Iterator[_LookedFor]:

@@ -1,6 +1,6 @@
 """What other passages say of a target: one that says much of it may answer as well."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import polars as pl
 
@@ -26,25 +26,14 @@ MOST = 0.6
 
 @dataclass(frozen=True, eq=False)
 class Passages:
-    """The passages of a folder, with the words of some candidates."""
+    """The passages of a folder, by their words."""
 
     index: WordIndex
 
     @classmethod
-    def of(
-        cls,
-        corpus: Corpus,
-        documents: Sequence[TextDocument],
-        candidates: Iterable[Candidate],
-    ) -> "Passages":
-        """Index a corpus for these candidates, and for their questions."""
-        texts = [
-            text
-            for candidate in candidates
-            for text in (candidate.question, *candidate.quotes)
-        ]
-        queries = pl.Series(texts, dtype=pl.String)
-        return cls(WordIndex.of(corpus, texts=texts_of(documents), queries=queries))
+    def of(cls, corpus: Corpus, documents: Sequence[TextDocument]) -> "Passages":
+        """Index a corpus with all of its words: which will be asked for is not known yet."""
+        return cls(WordIndex.of(corpus, texts=texts_of(documents)))
 
     def said_elsewhere(self, candidate: Candidate) -> float:
         """The share of a target's words, with its heading's, that one other passage says."""
