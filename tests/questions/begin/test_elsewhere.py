@@ -1,5 +1,6 @@
 """How much of a target another passage says, against a naive count; and what that keeps away."""
 
+import math
 import random
 
 import pytest
@@ -10,7 +11,7 @@ from calipers.io.documents.walk import corpus_of
 from calipers.questions.begin.candidates import Candidate, content_words
 from calipers.questions.begin.drawing import ELSEWHERE
 from calipers.questions.begin.elsewhere import Passages
-from calipers.questions.begin.library import stems
+from calipers.questions.begin.library import Library, stems
 
 WORDS = ["blue", "red", "green", "white", "amber", "violet", "silver", "copper", "golden"]
 
@@ -77,3 +78,28 @@ def test_a_target_that_another_page_says_in_other_words_waits_for_the_others(
     for number in range(5, 30):
         (tmp_path / f"c{number}.md").unlink()
     assert words in [one["query"] for one in calipers.first_questions(tmp_path).records]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_whether_another_heading_says_half_of_one_as_a_naive_count_says(seed):
+    drawn = random.Random(seed)
+    documents = []
+    for name in ("north", "south", "west"):
+        heads = [" ".join(drawn.sample(WORDS, drawn.randrange(1, 4))) for _ in range(4)]
+        parts = [f"# {drawn.choice(WORDS)}\n", *(f"## {head}\n\nText.\n" for head in heads)]
+        documents.append(as_document(f"{name}.md", "markdown", "\n".join(parts)))
+    library = Library(documents)
+    heads = [(one, part) for one in documents for part in one.sections if part.heading]
+    titled = [{*content_words(f"{one.title} {part.heading}")} for one, part in heads]
+    for one, part in heads:
+        own = {*content_words(part.heading)}
+        says = {
+            word: math.log1p(len(heads) / (1 + sum(word in each for each in titled)))
+            for word in own
+        }
+        others = [other for _, other in heads if other is not part]
+        shared = max(
+            sum(says[word] for word in own & {*content_words(other.heading)}) for other in others
+        )
+        expected = shared >= sum(says.values()) / 2
+        assert library.is_shared(part.heading, one.name, one.line(part.start)) == expected

@@ -182,7 +182,7 @@ def how_many_words(words: Iterable[str], language: str = USUAL) -> float:
 _NUMBER = re.compile(
     r"^(?!(?-i:(?:I|\d+)\s+[a-zà-ÿ]))(?:(?:step|chapter|part|section|appendix|annex|phase|schritt|kapitel|teil|abschnitt|anhang"
     r"|étape|chapitre|annexe|paso|capítulo|apéndice|passo|stap|шаг|глава|приложение)?\s*"
-    r"(?:[\dIVX]+|[A-Z](?=\.\d))(?:\.\d+)*[.):]?\s+(?:[-–—]\s+)?"
+    r"(?:\d+|[IVX]+(?!\.\d)|[A-UW-Z](?=\.\d))(?:\.\d+)*[.):]?\s+(?:[-–—]\s+)?"
     r"|(?:appendix|annexe?|anhang|apéndice|приложение)\s+[A-Z][.:)]\s+"
     r"|第\s*[\d一二三四五六七八九十]+\s*[章节節部步][.:：、]?\s*|[一二三四五六七八九十]+、\s*"
     r"|[\d]+(?:\.\d+)*[.):、]\s*|Q:\s+|\((?:FAQ|Q)\s*\d+\w?\)\s+)",
@@ -207,6 +207,8 @@ def plain_heading(heading: str) -> str:
     ('Retry a request', 'I want a retry')
     >>> plain_heading("4 Retry a request"), plain_heading("9 ways to retry")
     ('Retry a request', '9 ways to retry')
+    >>> plain_heading("v5.0 and later")
+    'v5.0 and later'
     """
     # Most begin and end with a letter, and have no signs around them.
     is_bare = heading.isascii() and heading[:1].isalnum() and heading[-1:].isalnum()

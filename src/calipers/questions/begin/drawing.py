@@ -20,6 +20,7 @@ from calipers.questions.begin.candidates import (
 )
 from calipers.questions.begin.elsewhere import MOST, MUCH, Passages
 from calipers.questions.begin.languages import reading_length
+from calipers.questions.begin.library import Library
 from calipers.questions.begin.target import PARTLY
 from calipers.text import normalise
 
@@ -34,6 +35,10 @@ ENOUGH = ((0.5, 20), (0.2, 10), (0, 5))
 """How many questions are enough to ask none whose target holds less, from these shares on."""
 MOST_AGAIN = 0.5
 """The share of a target that may stand elsewhere as well, sentence by sentence."""
+LIKELIER = 0.15
+"""What counts as said elsewhere where another heading says half, or a target is short."""
+SHORT = 150
+"""Letters below which a target is short."""
 SEVERAL = 2
 AT_ONCE = 500
 """Documents whose texts are searched together."""
@@ -60,11 +65,11 @@ class _LookedFor:
     places: list[Places]
     """Those of each of its quotes."""
     elsewhere: float
-    """The share of its target's words that another passage says."""
+    """The share of its target's words that another passage says, and more where that is likely."""
 
     @property
     def is_elsewhere(self) -> bool:
-        """Whether another passage says much of its target."""
+        """Whether another passage is likely to answer as well."""
         return self.elsewhere >= MUCH
 
     @property
@@ -85,16 +90,16 @@ class _LookedFor:
 class Drawing:
     """Draws from the candidates of some documents."""
 
-    documents: Sequence[TextDocument]
+    library: Library
     corpus: Corpus
-    """The documents as passages."""
+    """Its documents as passages."""
     most: int
     seed: int
 
     @cached_property
     def _passages(self) -> Passages:
         """The passages by their words, which are read once and only where a target is asked."""
-        return Passages.of(self.corpus, self.documents)
+        return Passages.of(self.corpus, self.library.documents)
 
     def draw(
         self, by_source: Mapping[str, list[Candidate]], dropped: Counter[str]
@@ -140,7 +145,9 @@ class Drawing:
                 candidate.line,
             ),
         )
-        holders = [document for document in self.documents if document.name in holding]
+        holders = [
+            document for document in self.library.documents if document.name in holding
+        ]
         return Drawn(chosen, holders, self._passages.index if drawn else None)
 
     def _in_order(
@@ -193,7 +200,7 @@ class Drawing:
                 for quote in candidate.quotes
                 for text in (quote, *_long_sentences(quote))
             }
-            places |= _places_of(texts - places.keys(), self.documents)
+            places |= _places_of(texts - places.keys(), self.library.documents)
             standing = [_places_of_quotes(candidate, places) for candidate in coming]
             alone = [
                 all(len(of_quote) == 1 for of_quote in of_all) for of_all in standing
@@ -204,10 +211,16 @@ class Drawing:
             many *= 2
 
     def _elsewhere(self, candidate: Candidate) -> float:
-        """What another passage says of a target; of a model's questions that was asked before."""
+        """What other passages say of a target; of a model's questions that was asked before."""
         if candidate.source.startswith(MACHINE):
             return 0.0
-        return self._passages.said_elsewhere(candidate)
+        said = self._passages.said_elsewhere(candidate)
+        if candidate.source == "headings":
+            heading = candidate.question.rpartition(": ")[2]
+            place_of = candidate.document, candidate.line
+            said += LIKELIER * self.library.is_shared(heading, *place_of)
+        letters = sum(map(reading_length, candidate.quotes))
+        return said + LIKELIER * (letters < SHORT)
 
 
 def _surest_first(turns: Iterable[_LookedFor]) -> Iterator[_LookedFor]:
@@ -216,16 +229,20 @@ def _surest_first(turns: Iterable[_LookedFor]) -> Iterator[_LookedFor]:
     Both before what is less than most of its section.
     """
     later: list[_LookedFor] = []
+
+    def by_share(looked: _LookedFor) -> float:
+        return looked.elsewhere
+
     for looked in turns:
         if looked.candidate.share < SURE:
-            yield from later
+            yield from sorted(later, key=by_share)
             later.clear()
             yield looked
         elif looked.is_elsewhere:
             later.append(looked)
         else:
             yield looked
-    yield from later
+    yield from sorted(later, key=by_share)
 
 
 def _places_of_quotes(candidate: Candidate, known: Mapping[str, Places]) -> list[Places]:

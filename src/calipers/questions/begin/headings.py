@@ -314,7 +314,7 @@ def _contexts(
         title = ""
     title = _BUILD.sub("", title)
     # "Gauge: calls for everyone" is about Gauge.
-    name = re.split(r"[:：|] | [–—-] ", title)[0]
+    name = re.split(r"[:：|] | [–—] ", title)[0]
     if name != title and not _says_little(name, language):
         title = name
     general = ""

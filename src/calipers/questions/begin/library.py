@@ -2,10 +2,12 @@
 
 import re
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cached_property, partial
+from itertools import accumulate, islice
+from math import log1p
 
 import numpy as np
 
@@ -19,6 +21,10 @@ MANY_PAGES = 4
 """On so many pages a heading names a part that each page of a kind has."""
 STEM = 6
 """Letters by which long words are compared: "installing" is found in "installation"."""
+HALF = 0.5
+"""The share of what a heading says from which on another one says it, too."""
+LOOKED_AT = 500
+"""Headings that are looked at for that, at most."""
 MOST_IN_TITLE = 3
 """Words that a title of a whole library may have to stand before a heading."""
 MOST_IN_FILE = 5
@@ -179,6 +185,48 @@ class Library:
                 return False
             holding = _in_both(holding, numbers)
         return len(holding) > 1
+
+    @cached_property
+    def _first_numbers(self) -> list[int]:
+        """The number of the first heading of each document."""
+        counts = (
+            sum(bool(part.heading) for part in one.sections) for one in self.documents
+        )
+        return [*accumulate(counts, initial=0)]
+
+    def _headed(self, number: int) -> Place:
+        """The heading with a number."""
+        at = bisect_right(self._first_numbers, number) - 1
+        document = self.documents[at]
+        headed = (section for section in document.sections if section.heading)
+        return document, next(islice(headed, number - self._first_numbers[at], None))
+
+    def is_shared(self, heading: str, name: str, line: int) -> bool:
+        """Whether another heading than that of a line says half of what a heading does.
+
+        What a word says is how few headings hold it.
+        """
+        language = self._languages[name]
+        own = stems(content_words(heading, language))
+        size = self._first_numbers[-1]
+        says = {
+            word: log1p(size / (1 + len(self._holders.get(word, _NOWHERE))))
+            for word in own
+        }
+        least = HALF * sum(says.values())
+        said = np.zeros(size)
+        for word in own & self._holders.keys():
+            said[np.frombuffer(self._holders[word], np.int32)] += says[word]
+        likely = np.flatnonzero(said >= least)[:LOOKED_AT] if own else np.zeros(0)
+        for number in map(int, likely):
+            document, section = self._headed(number)
+            if document.name == name and document.line(section.start) == line:
+                continue
+            # Without the title of its page, which each heading there stands under.
+            other = stems(content_words(section.heading, self.language(document)))
+            if sum(says[word] for word in own & other) >= least:
+                return True
+        return False
 
 
 _NOWHERE: Sequence[int] = ()

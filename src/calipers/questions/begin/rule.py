@@ -78,9 +78,10 @@ def make(
         by_source[kept[0].source] = kept
         account.update(refusal.reason for refusal in rejected)
         sources = sources or []
-    by_source |= _by_source(Library(documents), where, sources, account)
+    library = Library(documents)
+    by_source |= _by_source(library, where, sources, account)
     corpus = corpus_of(documents, str(where))
-    drawing = Drawing(documents, corpus, settings.questions, settings.seed)
+    drawing = Drawing(library, corpus, settings.questions, settings.seed)
     drawn = drawing.draw(by_source, account)
     names = [*by_source]
     size = len(documents)
