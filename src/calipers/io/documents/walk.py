@@ -88,7 +88,7 @@ def read_folder(
     total = sum(size for _, _, size in found)
     done = 0
     for name, path, size in found:
-        source, reason = _text(path, KINDS.get(path.suffix.lower(), UNNAMED), size)
+        source, reason = _text(path, KINDS.get(_ending_of(path), UNNAMED), size)
         if reason:
             passed.setdefault(reason, []).append(name)
         done += size
@@ -100,7 +100,7 @@ def read_folder(
 
 def _walk(
     folder: Path, prefix: str, above: _Rules, passed: PassedOver
-) -> Iterator[tuple[str, Path, int]]:
+) -> Iterator[tuple[str, str, int]]:
     """Yield name, path and size of every file of a kind that is read."""
     waiting = [(folder, "", above)]
     while waiting:
@@ -125,14 +125,25 @@ def _walk(
                 size = 0  # of one that cannot be read, which reading it says
                 with suppress(OSError):
                     size = entry.stat().st_size
-                yield name, Path(entry.path), size
+                yield name, entry.path, size
+
+
+def _ending_of(path: str) -> str:
+    """How the name of a file ends, as pathlib says it in ten times as long.
+
+    >>> _ending_of("docs/A.MD"), _ending_of("docs.d/a"), _ending_of(".md"), _ending_of("a.")
+    ('.md', '', '', '')
+    """
+    name = os.path.basename(path)  # noqa: PTH119
+    at = name.rfind(".")
+    return name[at:].lower() if 0 < at < len(name) - 1 else ""
 
 
 def _why_not(
     one: "os.DirEntry[str]", is_folder: bool, name: str, rules: _Rules
 ) -> str | None:
     """Why a file or a folder is passed over by its name; None where it is not."""
-    ending = Path(one.name).suffix.lower()
+    ending = _ending_of(one.name)
     # Links are never followed: one may lead back up, and what it names is read in its own place.
     if one.is_symlink():
         return "symbolic link"
@@ -157,21 +168,23 @@ def _why_not(
     return "generated" if _GENERATED_NAMES.search(one.name) else None
 
 
-def _text(path: Path, kind: str, size: int) -> tuple[SourceText | None, str | None]:
+def _text(path: str, kind: str, size: int) -> tuple[SourceText | None, str | None]:
     """The text of a file, and why there is none, or what was guessed."""
     if kind == "pdf" and not size:
         return None, "empty"
     if size > LARGEST:
         return None, f"larger than {LARGEST // 1_000_000} MB"
     if kind == "pdf":
-        return _read_pdf(path)
+        return _read_pdf(Path(path))
     try:
-        text, guess = decoded(path.read_bytes())
+        # A buffer would take as long as the reading.
+        with open(path, "rb", buffering=0) as file:  # noqa: PTH123
+            text, guess = decoded(file.readall())
     except OSError:
         return None, "cannot be read"
     if text is None:
         return None, "binary"
-    if not text.strip():
+    if not text or text.isspace():
         return None, "empty"
     if kind == UNNAMED and text.startswith("#!"):
         return None, "script without an ending"
@@ -297,7 +310,7 @@ def read_documents(
     for document in documents:
         if not document.text.strip():
             passed.setdefault("without a text", []).append(document.name)
-    documents = [document for document in documents if document.text.strip()]
+    documents = [one for one in documents if one.text and not one.text.isspace()]
     if not documents:
         others = ", ".join(f"{len(names):,} {reason}" for reason, names in passed.items())
         raise InvalidInput(
@@ -311,14 +324,20 @@ def _without_collections(
     documents: Sequence[TextDocument], passed: PassedOver
 ) -> list[TextDocument]:
     """The documents without pages that repeat others, such as a page of all for printing."""
-    sizes = {document.name: len(_long_texts(document)) for document in documents}
-    large = [one for one in documents if sizes[one.name] >= LEAST_REPEATED]
+    # Few documents have so many sections, and only those are read for how many say something.
+    large = [
+        document
+        for document in documents
+        if len(document.sections) >= LEAST_REPEATED
+        and len(_long_texts(document)) >= LEAST_REPEATED
+    ]
     wanted = {text for document in large for text in _long_texts(document)}
     least: dict[int, int] = {}
     """The size of the smallest document that holds a text."""
     for document in documents if wanted else ():
-        for text in wanted & _long_texts(document):
-            least[text] = min(sizes[document.name], least.get(text, MOST_FILES))
+        texts = _long_texts(document)
+        for text in wanted & texts:
+            least[text] = min(len(texts), least.get(text, MOST_FILES))
     repeats = set()
     for document in large:
         texts = _long_texts(document)
