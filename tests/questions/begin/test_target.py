@@ -354,3 +354,35 @@ def test_a_target_whose_details_are_elsewhere_is_less_sure(language, more):
     assert target(f"{prose} {prose}", language=language).share >= SURE
     found = target(f"{prose} {prose} {more}", language=language)
     assert found.unfit == ONLY_LEADS or found.share < SURE
+
+
+STEPS = [
+    "Open the settings of the client in its menu.",
+    "Choose how long the client waits between two calls.",
+    "Close the settings, and start the client again.",
+]
+
+
+@pytest.mark.parametrize(
+    ("ending", "text"),
+    [
+        ("md", "\n".join(f"{number}. {step}" for number, step in enumerate(STEPS, 1))),
+        ("md", "\n".join(f"- {step}" for step in STEPS)),
+        ("md", f"{'Do this:'}\n\n" + "\n".join(f"* {step}" for step in STEPS)),
+        ("rst", "\n".join(f"- {step}" for step in STEPS)),
+    ],
+)
+def test_a_list_that_is_all_of_its_section_is_its_target(ending, text):
+    found = target(f"{text}\n", ending)
+    assert (found.quote, found.share) == (plain(text), 1)
+    # A part of a section, or a list of links, of short entries or of what is to be done is none.
+    assert not target(f"{text}\n\n![a picture](a.png)\n\n{OTHERS}\n", ending).quote
+    assert not target("\n".join(f"- [x] {step}" for step in STEPS), ending).quote
+    assert not target("- wait\n- try\n- stop\n", ending).quote
+    links = "\n".join(f"- [{step}](a{number}.md)" for number, step in enumerate(STEPS))
+    assert not target(links, "md").quote
+
+
+def test_a_list_of_a_page_of_html_is_no_target():
+    items = "".join(f"<li>{step}</li>" for step in STEPS)
+    assert target(f"<ul>{items}</ul>", "html").unfit == NO_PROSE_FIRST

@@ -29,6 +29,7 @@ IN_PLACES = "the target stands in several places"
 UNSURE = "its target is less than three quarters of its section, and others are enough"
 ELSEWHERE = "another passage says much of its target, and others are enough"
 NOT_NEEDED = "not looked at, as enough others were found"
+NOT_REACHED = "not looked at, after thirty times as many as are wanted"
 SURE = 0.75
 """The share of its section from which on a target is likely to hold the answer."""
 ENOUGH = ((0.5, 20), (0.2, 10), (0, 5))
@@ -132,6 +133,8 @@ class Drawing:
                 holding.update(holder.name for (holder,) in looked.places)
                 if candidate.source == "links":
                     asked.add(candidate.quotes)
+        else:
+            rest = NOT_REACHED
         left = sum(map(len, by_source.values())) - len(drawn) - account.total()
         dropped.update(account)
         if left:
@@ -192,8 +195,10 @@ class Drawing:
         likely: few candidates more than that are looked for.
         """
         many = 2 * self.most
+        # 2, 4, 8 and 16 times as many: of so many copies the rest is no better.
+        last = many << 3
         places: dict[str, Places] = {}
-        while coming := [*islice(turns, many)]:
+        while many <= last and (coming := [*islice(turns, many)]):
             texts = {
                 text
                 for candidate in coming

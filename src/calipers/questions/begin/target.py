@@ -37,6 +37,8 @@ STOPS_SHORT = (
 
 ENOUGH_ALONE = 250
 """Letters of a text from which on it may answer without the code or the table below it."""
+LEAST_LISTED = 150
+"""Letters that a list has at least to be a target."""
 AFTER_SCENE = 100
 """Letters that a target has at least behind a first sentence that only announces."""
 BESIDE_LINK = 150
@@ -89,6 +91,8 @@ _BLOCK = re.compile(
 )
 """How code, a list or a table begins."""
 _ENTRY = re.compile(r"[-*+–]\s|•|(?:\d{1,2}|#)[.)]\s|\d{1,2}[．）、]|[①-⑳]")
+_LISTED = re.compile(r"[-*+] (?!\[[ xX]\])|\d{1,2}[.)] ")
+"""How a list begins, and not one of what is to be done."""
 _ENTRIES = re.compile(r"\n(?=\s*(?:[-*+•–]\s|(?:\d{1,2}|#)[.)．）]\s))")
 """How an entry of a list begins, and where the next one does."""
 _FENCED = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
@@ -144,7 +148,7 @@ def find_target(
         or _BLOCK.search(document.text[start : first.at])
         or document.text[start : first.at].count(BOX) % 2  # a remark in a box
     ):
-        return Target(unfit=NO_PROSE_FIRST)
+        return _whole_list(document, start, end, language)
     text = first.text
     if document.kind == "pdf" and not re.match(r"[^\W_a-zà-ÿ]|[\"'“«「(]", text):
         # The rest of a line whose beginning stood out, or an entry of a list.
@@ -171,6 +175,32 @@ def find_target(
         if first.at <= link.start < min(end, first.at + len(text) + FAR)
     ]
     return _of_units(units, document, (first.at, end), links, language)
+
+
+def _whole_list(document: TextDocument, start: int, end: int, language: str) -> Target:
+    """A list as a target, with a line above it and what follows: only if that is all there is.
+
+    What is a part of such a section stops before the rest of it, so it is no target.
+    """
+    text = document.text[start:end]
+    at = start + len(text) - len(text.lstrip())
+    stop = start + len(text.rstrip())
+    text = document.text[at:stop]
+    lead = text.partition("\n")[0]
+    is_list = _LISTED.match(text) is not None or _INTRODUCES.search(lead) is not None
+    if (
+        document.kind not in _WITH_CODE
+        or not is_list
+        or not LEAST_LISTED <= reading_length(text) <= LONGEST_QUOTE
+    ):
+        return Target(unfit=NO_PROSE_FIRST)
+    units = _following(f"{text}\n", document.kind)
+    if _where_ends(document.text, at, units) < stop or goes_on(lead, language):
+        return Target(unfit=NO_PROSE_FIRST)
+    links = [link for link in document.links if at <= link.start < stop]
+    whole = _of_units(units, document, (at, stop), links, language)
+    is_sure = not whole.unfit and whole.share > PARTLY
+    return whole if is_sure else Target(unfit=whole.unfit or NO_PROSE_FIRST)
 
 
 def _of_units(
