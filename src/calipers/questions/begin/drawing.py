@@ -36,8 +36,10 @@ ENOUGH = ((0.5, 20), (0.2, 10), (0, 5))
 """How many questions are enough to ask none whose target holds less, from these shares on."""
 MOST_AGAIN = 0.5
 """The share of a target that may stand elsewhere as well, sentence by sentence."""
-LIKELIER = 0.15
-"""What counts as said elsewhere where another heading says half, or a target is short."""
+LIKELIER = 0.3
+"""What counts as said elsewhere where another heading says half of what this one does."""
+LIKELIER_SHORT = 0.15
+"""The same where a target is short."""
 SHORT = 150
 """Letters below which a target is short."""
 SEVERAL = 2
@@ -225,7 +227,7 @@ class Drawing:
             place_of = candidate.document, candidate.line
             said += LIKELIER * self.library.is_shared(heading, *place_of)
         letters = sum(map(reading_length, candidate.quotes))
-        return said + LIKELIER * (letters < SHORT)
+        return said + LIKELIER_SHORT * (letters < SHORT)
 
 
 def _surest_first(turns: Iterable[_LookedFor]) -> Iterator[_LookedFor]:
