@@ -665,7 +665,8 @@ def questions_of(**texts):
         ("Blue client", "Tables", "Notes", None),
         # A title that says little: the two headings above, where there are two.
         ("Usage", "Tables", "Order", "Tables: Order"),
-        ("Blue client: all you need", "Tables", "Order", "Blue client, Tables: Order"),
+        ("Old: Blue client", "Tables", "Order", "Old: Blue client, Tables: Order"),
+        ("Blue client", "Tables", "Other uses of tables", None),
         # Long enough alone, but of what? One that names it needs no title.
         ("Blue client", "Tables", "Wait between two failed calls", "Blue client, Tables: {}"),
         ("Blue client", "Tables", "Why does it wait between two failed calls?", None),
@@ -696,6 +697,7 @@ def test_the_name_of_the_library_tells_no_two_sections_apart():
 def test_a_page_without_a_title_has_the_name_of_its_file():
     text = f"# Notes\n\n{BEGIN}\n\n# Conduct\n\n{PROSE}\n\n# Colours\n\nSo: {PROSE}\n"
     assert "team chat: Conduct" in questions_of(team_chat_md=text)
+    assert "chat: Conduct" in questions_of(u_e_chat_md=text)
     assert not any(one.startswith("index") for one in questions_of(index_md=text))
 
 

@@ -386,3 +386,14 @@ def test_a_list_that_is_all_of_its_section_is_its_target(ending, text):
 def test_a_list_of_a_page_of_html_is_no_target():
     items = "".join(f"<li>{step}</li>" for step in STEPS)
     assert target(f"<ul>{items}</ul>", "html").unfit == NO_PROSE_FIRST
+
+
+def test_a_line_of_code_in_a_paragraph_of_its_own_belongs_to_the_target():
+    text = f"{PROSE}\n\n``sudo apt-get install -y client``\n\n{PROSE} It is new.\n"
+    assert target(text).quote == plain(text)
+    # What stands below code that is indented further, or only says that it is "here", is none.
+    assert target(f"      'project' : id\n\n{PROSE}\n").unfit == NO_PROSE_FIRST
+    here = f"{PROSE[:-1]} too. An example [here](https://client.example)."
+    assert target(here).unfit == ONLY_LEADS or target(here).share < SURE
+    marked = '- [The limits](https://client.example){:target="_blank"}'
+    assert target(f"{PROSE} It tries five times, and no more.\n\n{marked}\n").share < SURE

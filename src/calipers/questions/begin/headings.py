@@ -80,12 +80,13 @@ _GREETING = re.compile(
     r"|добро пожаловать|欢迎|歡迎|ようこそ)(?:\b|(?<=[迎そ]))"
     r"|(?:open|file|report|submit|create|raise|search) (?:(?:an?|the|your|new) )*"
     r"(?:issues?|bugs?)\b"
+    r"|(?:other|more|further|weitere[rsn]?|andere|autres?|otr[oa]s|altr[ie]|outr[oa]s)\b|其他|其它|その他"
     r"|(?:and|but|thank(?:s| you)|join (?:us|our|the)|danke|vielen dank|merci|感谢|谢谢)\b"
     r"|(?:see|siehe|voir|véase|vedi|veja|zie)\s|.{1,40}\breadme(?:\.\w+)?$"
     r"|.{0,40}\b(?:gnu|apache|mit|bsd|creative commons)\b.{0,40}\blicen[cs]e$",
     re.IGNORECASE,
 )
-"""A greeting, the name of a licence or of a first page, or what leads elsewhere."""
+"""A greeting, the name of a licence or of a first page, what leads elsewhere, or what is beside."""
 CODE = "a version, a number or code"
 STEP = "a step, which the others go on with"
 SEVERAL = "several sections answer it"
@@ -313,10 +314,6 @@ def _contexts(
     if title == plain_heading(section.heading):
         title = ""
     title = _BUILD.sub("", title)
-    # "Gauge: calls for everyone" is about Gauge.
-    name = re.split(r"[:：|] | [–—] ", title)[0]
-    if name != title and not _says_little(name, language):
-        title = name
     general = ""
     if title and _says_little(title, language):
         general, title = title, ""

@@ -139,7 +139,9 @@ class Library:
     def file_title(self, document: TextDocument) -> str:
         """The name of a file as a title, for a page without one; empty where it says nothing."""
         stem = document.name.rpartition("/")[2].partition(".")[0]
-        words = re.sub(r"[_-]+", " ", stem).strip()
+        parts = re.split(r"[_-]+", stem)
+        # A letter before a name is a mark of its kind.
+        words = " ".join(part for part in parts if len(part) > 1 or len(parts) == 1)
         says = len(_LETTERS.findall(words)) > 0 and not _FRONT.search(document.name)
         return words if says and len(words.split()) <= MOST_IN_FILE else ""
 

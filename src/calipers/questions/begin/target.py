@@ -86,7 +86,7 @@ class _Unit(NamedTuple):
 
 _BLOCK = re.compile(
     r"^(?:[ \t]*(?:```|~~~|[-*+] |\d+[.)] |\||\+[-=]{2,}|[=-]{3,} +[=-]{3,}"
-    r"|\.\. (?:code|math|(?:list-|csv-)?table)|\$\$|\\\[|\S.*::$)|    \S)",
+    r"|\.\. (?:code|math|(?:list-|csv-)?table)|\$\$|\\\[|\S.*::$)|    [ \t]*\S)",
     re.MULTILINE,
 )
 """How code, a list or a table begins."""
@@ -124,6 +124,8 @@ _NOTICE = re.compile(
     re.IGNORECASE,
 )
 """How a notice of copyright begins, in most languages in English."""
+_ONLY_CODE = re.compile(r"(`+)[^`\n]+\1\W?")
+"""A paragraph that is a line of code."""
 _NEXT_ENTRY = re.compile(rf"\s*\n[ \t]*(?:{_ENTRY.pattern})")
 
 
@@ -343,6 +345,9 @@ def _add_prose(units: list[_Unit], text: str, kind: str) -> bool:
             units.append(_Unit(" ".join(plain.split()), is_block=True))
             is_code = True
             continue
+        if kind in _WITH_CODE and _ONLY_CODE.fullmatch(plain):
+            units.append(_Unit(plain, is_block=True))
+            continue
         if kind in _WITH_CODE and plain.startswith("|") and "\n|" in plain:
             units.append(_Unit(" ".join(plain.split()), is_block=True))
             continue
@@ -407,14 +412,14 @@ def _that_answer(
 
 _ONLY_LINK = re.compile(
     r"(?:(?:[-*+•→]|(?:\d{1,2}|#)[.)])\s+)?"
-    r"(?:\[[^\]]{1,200}\]\([^)]{1,300}\)|:\w+:`[^`]{1,300}`)\W*"
+    r"(?:\[[^\]]{1,200}\]\([^)]{1,300}\)(?:\{[^}]{1,200}\})?|:\w+:`[^`]{1,300}`)\W*"
 )
 """A sentence or an entry of a list that is nothing but a link."""
 
 
 def _leads_elsewhere(sentence: str, links: Iterable[str], language: str) -> bool:
     """Whether a sentence says with a link, or the name of a page to read, where to read."""
-    if _PAGE.search(sentence):
+    if _PAGE.search(sentence) or _HERE.search(sentence):
         return True
     see = languages()[language].see
     if language in ("zh", "ja"):
@@ -443,5 +448,10 @@ _REFERENCE = re.compile(
 """A link of reStructuredText whose address stands elsewhere."""
 _PAGE = re.compile(r"\[[^\[\]]{3,80}\], (?:page|Seite|página|pagina) \d", re.IGNORECASE)
 """What Texinfo writes for a link in a PDF."""
+_HERE = re.compile(
+    r"(?:\[|`)(?:here|hier|ici|aquí|qui|aqui|здесь|тут|这里|此处|这儿|こちら|ここ)(?:\]\(| <)",
+    re.IGNORECASE,
+)
+"""A link of which the sentence says nothing but where it is."""
 _ADDRESS = re.compile(r"\W*https?://\S+\s")
 """How a paragraph begins that is about an address."""
