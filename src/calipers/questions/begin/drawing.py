@@ -32,7 +32,7 @@ NOT_NEEDED = "not looked at, as enough others were found"
 NOT_REACHED = "not looked at, after thirty times as many as are wanted"
 SURE = 0.75
 """The share of its section from which on a target is likely to hold the answer."""
-ENOUGH = ((0.5, 20), (0.2, 10), (0, 5))
+ENOUGH = ((SURE, 30), (0.5, 20), (0.2, 10), (0, 5))
 """How many questions are enough to ask none whose target holds less, from these shares on."""
 MOST_AGAIN = 0.5
 """The share of a target that may stand elsewhere as well, sentence by sentence."""
