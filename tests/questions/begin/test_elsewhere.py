@@ -85,8 +85,8 @@ def test_whether_another_heading_says_half_of_one_as_a_naive_count_says(seed):
     drawn = random.Random(seed)
     documents = []
     for name in ("north", "south", "west"):
-        heads = [" ".join(drawn.sample(WORDS, drawn.randrange(1, 4))) for _ in range(4)]
-        parts = [f"# {drawn.choice(WORDS)}\n", *(f"## {head}\n\nText.\n" for head in heads)]
+        names = [" ".join(drawn.sample(WORDS, drawn.randrange(1, 4))) for _ in range(4)]
+        parts = [f"# {drawn.choice(WORDS)}\n", *(f"## {head}\n\nText.\n" for head in names)]
         documents.append(as_document(f"{name}.md", "markdown", "\n".join(parts)))
     library = Library(documents)
     heads = [(one, part) for one in documents for part in one.sections if part.heading]

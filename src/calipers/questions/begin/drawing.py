@@ -221,13 +221,13 @@ class Drawing:
         """What other passages say of a target; of a model's questions that was asked before."""
         if candidate.source.startswith(MACHINE):
             return 0.0
-        said = self._passages.said_elsewhere(candidate)
+        share = self._passages.said_elsewhere(candidate)
         if candidate.source == "headings":
             heading = candidate.question.rpartition(": ")[2]
             place_of = candidate.document, candidate.line
-            said += LIKELIER * self.library.is_shared(heading, *place_of)
+            share += LIKELIER * self.library.is_shared(heading, *place_of)
         letters = sum(map(reading_length, candidate.quotes))
-        return said + LIKELIER_SHORT * (letters < SHORT)
+        return share + LIKELIER_SHORT * (letters < SHORT)
 
 
 def _surest_first(turns: Iterable[_LookedFor]) -> Iterator[_LookedFor]:

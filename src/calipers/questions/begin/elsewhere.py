@@ -49,8 +49,8 @@ class Passages:
         holder = candidate.target or candidate.document
         shares: dict[bool, list[float]] = {True: [], False: []}
         for name, passage in zip(rows["document"], self._texts(rows), strict=True):
-            said = stems(content_words(passage, language)) & own
-            shares[name == holder].append(len(said) / len(own))
+            common = stems(content_words(passage, language)) & own
+            shares[name == holder].append(len(common) / len(own))
         # Of its own document the best one is the target's own.
         beside = sorted(shares[True])[:-1]
         return max([*beside, *shares[False]], default=0.0)

@@ -192,7 +192,8 @@ class Library:
     def _first_numbers(self) -> list[int]:
         """The number of the first heading of each document."""
         counts = (
-            sum(bool(part.heading) for part in one.sections) for one in self.documents
+            sum(bool(part.heading) for part in document.sections)
+            for document in self.documents
         )
         return [*accumulate(counts, initial=0)]
 
@@ -216,10 +217,10 @@ class Library:
             for word in own
         }
         least = HALF * sum(says.values())
-        said = np.zeros(size)
+        shared = np.zeros(size)
         for word in own & self._holders.keys():
-            said[np.frombuffer(self._holders[word], np.int32)] += says[word]
-        likely = np.flatnonzero(said >= least)[:LOOKED_AT] if own else np.zeros(0)
+            shared[np.frombuffer(self._holders[word], np.int32)] += says[word]
+        likely = np.flatnonzero(shared >= least)[:LOOKED_AT] if own else np.zeros(0)
         for number in map(int, likely):
             document, section = self._headed(number)
             if document.name == name and document.line(section.start) == line:
