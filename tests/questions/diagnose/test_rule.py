@@ -360,32 +360,6 @@ def test_a_hub_before_a_random_order_is_not_a_list_in_reverse():
     assert diagnose(made).named == "hub"
 
 
-def test_a_part_that_stands_first_of_few_documents_makes_no_scores_distances():
-    """All parts have the document, which stands first in every list: it is no hub, the part is."""
-
-    def part(number, score):
-        return {"id": f"a.md#{number}", "document": "a.md", "score": score}
-
-    made = [
-        {
-            "query": f"q{n}",
-            "retrieved": [part("title", 3.0), part(n, 2.0)],
-            "ground_truth": [f"a.md#{n}"],
-        }
-        for n in range(20)
-    ]
-    diagnosis = diagnose(made)
-    assert diagnosis.named == "hub"
-    assert "a.md#title stands first in 20 of 20 lists" in diagnosis.sentence
-    # So it is with a second document, and with more the first one is what stands everywhere.
-    for entry in made:
-        entry["retrieved"][1]["document"] = "b.md"
-    assert "a.md#title stands first" in diagnose(made).sentence
-    for number, entry in enumerate(made):
-        entry["retrieved"][1]["document"] = f"b{number}.md"
-    assert "a.md stands first in 20 of 20 lists" in diagnose(made).sentence
-
-
 def few_respelled(few):
     """Thirty queries, half of which find their target; a few of these have another id."""
     return [

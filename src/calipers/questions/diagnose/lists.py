@@ -21,7 +21,6 @@ _HUB = 0.2
 _HUBS = 0.5
 """Several are hubs if each stands first for at least this share, once those before are gone."""
 _MOST_HUBS = 5
-_FEW_DOCUMENTS = 4
 _NO_TOPS = pl.DataFrame(schema={"hash": pl.UInt64, "name": pl.String})
 
 
@@ -268,9 +267,6 @@ def names_of(block: Context) -> tuple[Hashes, pl.DataFrame]:
     """A hash of what each result is called, and the names of what stands first."""
     frame = block.frame
     named = [name for name in ("document", "item", "text") if name in frame.columns]
-    # Of the parts of few documents one can be a hub; the documents are in every list anyway.
-    if len(named) > 1 and named[0] == "document" and _are_few(frame["document"]):
-        named = named[1:]
     # A column alone is no new column; texts are hashed once.
     name = (
         frame[named[0]]
@@ -281,12 +277,6 @@ def names_of(block: Context) -> tuple[Hashes, pl.DataFrame]:
     first = as_series(np.flatnonzero(block.rank == 1))
     tops = pl.DataFrame({"hash": hashes.gather(first), "name": name.gather(first)})
     return hashes.to_numpy(), tops
-
-
-def _are_few(documents: pl.Series) -> bool:
-    """Whether all results are of a few documents; mostly the first of them tell."""
-    some = documents.head(1_000).n_unique() <= _FEW_DOCUMENTS
-    return some and documents.n_unique() <= _FEW_DOCUMENTS
 
 
 def _joined_rows(parts: list[Ints], row: Ints) -> Ints:
