@@ -60,6 +60,8 @@ class Candidate:
     line: int
     quotes: tuple[str, ...] = ()
     """The words that answer it; of several, any one does."""
+    heading: str = ""
+    """The heading above its answer, without what the question says before it."""
     target: str = ""
     """The document that holds the answer, if it is another."""
     excluded: str | None = None

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, islice, zip_longest
+from operator import attrgetter
 
 from calipers.frozen import dataclass
 from calipers.io.corpus import Corpus
@@ -26,7 +27,7 @@ from calipers.text import normalise
 
 TWICE = "asked in several places"
 IN_PLACES = "the target stands in several places"
-UNSURE = "its target is less than three quarters of its section, and others are enough"
+UNSURE = "its target is a part of its section, and enough others are surer"
 ELSEWHERE = "another passage says much of its target, and others are enough"
 NOT_NEEDED = "not looked at, as enough others were found"
 NOT_REACHED = "not looked at, after thirty times as many as are wanted"
@@ -222,10 +223,9 @@ class Drawing:
         if candidate.source.startswith(MACHINE):
             return 0.0
         share = self._passages.said_elsewhere(candidate)
-        if candidate.source == "headings":
-            heading = candidate.question.rpartition(": ")[2]
-            place_of = candidate.document, candidate.line
-            share += LIKELIER * self.library.is_shared(heading, *place_of)
+        if candidate.heading:
+            where = candidate.document, candidate.line
+            share += LIKELIER * self.library.is_shared(candidate.heading, *where)
         letters = sum(map(reading_length, candidate.quotes))
         return share + LIKELIER_SHORT * (letters < SHORT)
 
@@ -236,10 +236,7 @@ def _surest_first(turns: Iterable[_LookedFor]) -> Iterator[_LookedFor]:
     Both before what is less than most of its section.
     """
     later: list[_LookedFor] = []
-
-    def by_share(looked: _LookedFor) -> float:
-        return looked.elsewhere
-
+    by_share = attrgetter("elsewhere")
     for looked in turns:
         if looked.candidate.share < SURE:
             yield from sorted(later, key=by_share)

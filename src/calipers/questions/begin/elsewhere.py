@@ -37,8 +37,7 @@ class Passages:
 
     def said_elsewhere(self, candidate: Candidate) -> float:
         """The share of a target's words, with its heading's, that one other passage says."""
-        heading = candidate.question.rpartition(": ")[2]
-        text = " ".join([heading, *candidate.quotes])
+        text = " ".join([candidate.heading or candidate.question, *candidate.quotes])
         language = candidate.language
         own = stems(content_words(text, language))
         if not own:

@@ -115,6 +115,7 @@ def from_headings(library: Library) -> Iterator[Candidate]:
                 document.name,
                 document.line(section.start),
                 unfit=reason,
+                heading=heading,
                 language=language,
                 find=partial(_answered, library, document, section, following),
             )

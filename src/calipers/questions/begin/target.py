@@ -31,9 +31,7 @@ ONLY_LEADS = "its text only leads up to an answer, or elsewhere"
 GOES_ON = "its text goes on with what stands above it"
 NOTICE = "a copyright notice stands first below it"
 GLUED = "its words stand without blanks in the PDF"
-STOPS_SHORT = (
-    "what answers it is too long for a target, or a table, and stands below its text"
-)
+STOPS_SHORT = "what answers it stands below its text: a table, or too long"
 
 ENOUGH_ALONE = 250
 """Letters of a text from which on it may answer without the code or the table below it."""
